@@ -1,0 +1,41 @@
+"""How Sphinx builds these pages. Warnings are errors: see the word `docs` in the Makefile."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+# The folder of mathml.py.
+sys.path.insert(0, str(Path(__file__).parent))
+
+project = "evsurf"
+author = "the evsurf authors"
+project_copyright = author
+version = release = installed_version("evsurf")
+
+extensions = [
+    "mathml",
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+]
+
+exclude_patterns = ["README.md"]
+
+# Dollars and bare environments for equations; anchors, so that a page can link into another.
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+# A name between single backticks, as docstrings write it, is code.
+default_role = "code"
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_preserve_defaults = True
+# Shapes stay readable: the annotation as it was written, not what it evaluates to.
+autodoc_typehints_format = "short"
+
+html_theme = "furo"
+html_title = f"evsurf {release}"
+html_show_sphinx = False

@@ -1,0 +1,22 @@
+"""Streams of an event camera as learned images.
+
+The way of the data: `Events` and `EventBatch` hold recordings, `ops` works on packed tensors, and
+`surfaces` turns a batch into images that any frame network can use.
+"""
+
+from importlib.metadata import version
+
+from evsurf import ops, surfaces
+from evsurf.events import EventBatch, Events
+from evsurf.surfaces import MatrixLSTM
+
+__all__ = [
+    "Events",
+    "EventBatch",
+    "ops",
+    "surfaces",
+    "MatrixLSTM",
+    "__version__",
+]
+
+__version__ = version("evsurf")

@@ -1,0 +1,85 @@
+"""The compiled core. Arrays are addresses of contiguous memory, 0 for none; callers check them."""
+
+EventAddresses = tuple[int, int, int, int, int]
+Four = tuple[int, int, int, int]
+
+largest_hidden: int
+
+def isa() -> str: ...
+def choose_isa(name: str) -> bool: ...
+def group(
+    events: EventAddresses,
+    samples: int,
+    count: int,
+    field: list[int],
+    most: int,
+    latest: bool,
+    threads: int,
+    order: int,
+    offsets: int,
+    cell: int,
+) -> tuple[int, int]: ...
+def ragged_forward_float(
+    sequences_in: Four,
+    sequences: int,
+    events: int,
+    weights: Four,
+    hidden: int,
+    features: int,
+    threads: int,
+    every_h: int,
+    h: int,
+    c: int,
+) -> None: ...
+
+ragged_forward_double = ragged_forward_float
+
+def ragged_backward_float(
+    sequences_in: Four,
+    sequences: int,
+    events: int,
+    weights: Four,
+    hidden: int,
+    features: int,
+    threads: int,
+    gradients: tuple[int, int, int, int, int, int, int, int, int],
+) -> None: ...
+
+ragged_backward_double = ragged_backward_float
+
+def surface_forward_float(
+    events: EventAddresses,
+    samples: int,
+    count: int,
+    field: list[int],
+    bins: int,
+    most: int,
+    latest: bool,
+    reading: list[int],
+    time_scale: float,
+    weights: Four,
+    hidden: int,
+    threads: int,
+    surface: int,
+) -> None: ...
+
+surface_forward_double = surface_forward_float
+
+def surface_backward_float(
+    events: EventAddresses,
+    samples: int,
+    count: int,
+    field: list[int],
+    bins: int,
+    most: int,
+    latest: bool,
+    reading: list[int],
+    time_scale: float,
+    weights: Four,
+    hidden: int,
+    threads: int,
+    d_surface: int,
+    gradients: tuple[int, int, int],
+) -> None: ...
+
+surface_backward_double = surface_backward_float
