@@ -61,7 +61,7 @@ bench: test ## time the operations, once the tests have passed
 	$(BIN)/python -m benchmarks
 
 docs: $(CORE) ## the documentation, as build/docs/index.html
-	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/docs
+	$(BIN)/sphinx-build -q -E -W --keep-going -b html docs build/docs
 
 build: $(TOOLS) ## a wheel and an archive of the sources, in dist/
 	@mkdir -p dist

@@ -22,8 +22,6 @@ extensions = [
     "sphinx.ext.viewcode",
 ]
 
-exclude_patterns = ["README.md"]
-
 # Dollars and bare environments for equations; anchors, so that a page can link into another.
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
@@ -37,5 +35,7 @@ autodoc_preserve_defaults = True
 autodoc_typehints_format = "short"
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["equations.css"]
 html_title = f"evsurf {release}"
 html_show_sphinx = False

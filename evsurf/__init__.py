@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 from evsurf import ops, surfaces
 from evsurf.events import EventBatch, Events
-from evsurf.surfaces import MatrixLSTM
+from evsurf.surfaces import ConvLSTM, Live, MatrixLSTM
 
 __all__ = [
     "Events",
@@ -16,6 +16,8 @@ __all__ = [
     "ops",
     "surfaces",
     "MatrixLSTM",
+    "ConvLSTM",
+    "Live",
     "__version__",
 ]
 

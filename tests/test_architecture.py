@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -183,6 +185,18 @@ def test_native_code_reads_no_environment_variable() -> None:
     sources = [path for end in ("cpp", "h", "cu") for path in PACKAGE.rglob(f"*.{end}")]
     found = [name_of(path) for path in sources if "getenv" in path.read_text(encoding="utf-8")]
     assert not found
+
+
+@pytest.mark.skipif(shutil.which("nm") is None, reason="needs the binary tool nm")
+def test_code_for_newer_processors_shares_no_symbol_with_the_rest() -> None:
+    """Otherwise the linker may choose the newer processor's copy, and an old one stops at it."""
+    objects = ROOT.glob("build/*/CMakeFiles/cell_avx*.dir/**/*.o")
+    for path in objects:
+        isa = re.search(r"cell_(\w+)\.dir", str(path))[1]  # type: ignore[index]
+        command = ["nm", "--demangle", "--defined-only", "--extern-only", str(path)]
+        symbols = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        shared = [line for line in symbols.splitlines() if f"evsurf::{isa}::" not in line]
+        assert not shared, f"{isa} shares these"
 
 
 def lines_of(node: ast.stmt) -> int:

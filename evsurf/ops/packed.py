@@ -12,17 +12,28 @@ class PackedEvents(Protocol):
     """Samples of events, one after another; sample n is offsets[n] to offsets[n + 1]."""
 
     @property
-    def x(self) -> Tensor: ...
+    def x(self) -> Tensor:
+        """Column of every event."""
+
     @property
-    def y(self) -> Tensor: ...
+    def y(self) -> Tensor:
+        """Row of every event."""
+
     @property
-    def t(self) -> Tensor: ...
+    def t(self) -> Tensor:
+        """Time of every event, in microseconds."""
+
     @property
-    def p(self) -> Tensor: ...
+    def p(self) -> Tensor:
+        """Whether each event is brighter."""
+
     @property
-    def offsets(self) -> Tensor: ...
+    def offsets(self) -> Tensor:
+        """Where the samples start, and where the last one ends."""
+
     @property
-    def size(self) -> tuple[int, int]: ...
+    def size(self) -> tuple[int, int]:
+        """Height and width of the sensor."""
 
 
 def check_packed(batch: object) -> None:

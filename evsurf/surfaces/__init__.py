@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from evsurf.surfaces.conv_lstm import ConvLSTM
+from evsurf.surfaces.live import Live
 from evsurf.surfaces.matrix_lstm import MatrixLSTM
+from evsurf.surfaces.registry import create, names
 from evsurf.surfaces.surface import Surface
 
-__all__ = ["MatrixLSTM", "Surface"]
+__all__ = ["ConvLSTM", "Live", "MatrixLSTM", "Surface", "create", "names"]

@@ -109,6 +109,7 @@ class MatrixLSTM(Surface):
         gates = 4 * self.channels
         for layer in range(self.layers):
             inputs = self.reading.features if layer == 0 else self.channels
+            shapes: dict[str, tuple[int, ...]]
             shapes = {"weight_ih": (gates, inputs), "weight_hh": (gates, self.channels)}
             if bias:
                 shapes |= {"bias_ih": (gates,), "bias_hh": (gates,)}
@@ -125,18 +126,23 @@ class MatrixLSTM(Surface):
     def cells(self) -> Iterator[Cell]:
         """The weights of every layer, from the first."""
         for layer in range(self.layers):
-            names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-            w_ih, w_hh, b_ih, b_hh = (getattr(self, f"{name}_l{layer}", None) for name in names)
-            assert w_ih is not None and w_hh is not None
-            yield Cell(w_ih, w_hh, b_ih, b_hh)
+            yield Cell(
+                getattr(self, f"weight_ih_l{layer}"),
+                getattr(self, f"weight_hh_l{layer}"),
+                getattr(self, f"bias_ih_l{layer}", None),
+                getattr(self, f"bias_hh_l{layer}", None),
+            )
+
+    @property
+    def weight(self) -> Tensor:
+        """The first layer's input weights, whose dtype and device are the layer's."""
+        return next(self.cells()).w_ih
 
     def field(self, size: Pair) -> Field:
         """The receptive fields over a sensor of this height and width."""
         return Field.of(size, self.kernel_size, self.stride, self.padding)
 
-    def forward(
-        self, batch: EventBatch | Events
-    ) -> Float[Tensor, "samples channels rows columns"]:
+    def forward(self, batch: EventBatch | Events) -> Float[Tensor, "samples channels rows columns"]:
         """The surface of every sample."""
         batch = as_batch(batch)
         most, latest = check_cap(self.max_events, self.keep)
@@ -155,8 +161,8 @@ class MatrixLSTM(Surface):
         self, image: Float[Tensor, "samples channels rows columns"]
     ) -> Float[Tensor, "samples channels rows columns"]:
         """What follows the recurrence: attention, where there is any, and the weights' dtype."""
-        image = image.to(self.weight_ih_l0.dtype)
-        return image if self.attention is None else self.attention(image)
+        weighed = image.to(self.weight.dtype)
+        return weighed if self.attention is None else self.attention(weighed)
 
     def load_original(self, state: Mapping[str, Tensor]) -> None:
         """Takes the layer's weights from a checkpoint of the original implementation.

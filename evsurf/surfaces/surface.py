@@ -21,9 +21,7 @@ class Surface(nn.Module, ABC):
     """Channels of the images."""
 
     @abstractmethod
-    def forward(
-        self, batch: EventBatch | Events
-    ) -> Float[Tensor, "samples channels rows columns"]:
+    def forward(self, batch: EventBatch | Events) -> Float[Tensor, "samples channels rows columns"]:
         """The images of a batch; a single recording is a batch of one."""
 
 

@@ -6,6 +6,9 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
+# Enough for the 2^32 events that a sample may hold.
+_MOST_HALVINGS = 33
+
 
 def bin_edges(
     first: Int64[Tensor, "samples"], last: Int64[Tensor, "samples"], bins: int
@@ -27,7 +30,9 @@ def ragged_search(
     """Index of the first event of each sample at or after each value; bisects all at once."""
     low = begin[:, None].expand_as(values).clone()
     high = end[:, None].expand_as(values).clone()
-    for _ in range(len(t).bit_length()):
+    # A compiled graph must not depend on the number of events; it halves more often than needed.
+    halvings = _MOST_HALVINGS if torch.compiler.is_compiling() else len(t).bit_length()
+    for _ in range(halvings):
         middle = (low + high) // 2
         before = (middle < high) & (t[middle.clamp(max=len(t) - 1)] < values)
         low = torch.where(before, middle + 1, low)

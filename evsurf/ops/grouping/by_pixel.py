@@ -50,9 +50,7 @@ class Groups:
     @property
     def position(
         self,
-    ) -> tuple[
-        Int64[Tensor, "sequences"], Int64[Tensor, "sequences"], Int64[Tensor, "sequences"]
-    ]:
+    ) -> tuple[Int64[Tensor, "sequences"], Int64[Tensor, "sequences"], Int64[Tensor, "sequences"]]:
         """Sample, row and column of every sequence."""
         rows, columns = self.cells
         return (
@@ -108,7 +106,11 @@ def group_by_pixel(
     )
     sequences, kept = counts.tolist()
     return Groups(
-        order[:kept], offsets[: sequences + 1], cell[:sequences], len(batch.offsets) - 1, field.cells
+        order[:kept],
+        offsets[: sequences + 1],
+        cell[:sequences],
+        len(batch.offsets) - 1,
+        field.cells,
     )
 
 

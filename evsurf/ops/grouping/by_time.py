@@ -20,12 +20,12 @@ def group_by_time(
     *,
     span: tuple[int, int] | Int64[Tensor, "samples 2"] | None = None,
 ) -> Batch:
-    """Cuts every sample into `bins` windows of equal duration; window b of sample n is n * bins + b.
+    """Cuts every sample into `bins` windows of equal duration.
 
-    Windows are half open, [start, end), and the last one holds its end as well. They divide each
-    sample's own span, from its first to its last event, or `span`: start and end in microseconds,
-    one pair for all samples or one for each; events outside it are left out. No event is copied
-    unless some are left out.
+    Window b of sample n becomes sample n * bins + b. Windows are half open, [start, end), and the
+    last one holds its end as well. They divide each sample's own span, from its first to its last
+    event, or `span`: start and end in microseconds, one pair for all samples or one for each;
+    events outside it are left out. No event is copied unless some are left out.
     """
     check_packed(batch)
     check_bins(bins)

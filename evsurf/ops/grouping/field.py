@@ -27,8 +27,11 @@ class Field:
         stride: int | Pair = 1,
         padding: str | tuple[int, int, int, int] = "same",
     ) -> Field:
-        """Field of a sensor; padding is "same" (as many cells as pixels, at any stride), "valid"
-        (none) or pixels (left, right, top, bottom)."""
+        """Fields over a sensor.
+
+        Padding is "same" (as many cells as pixels, at any stride), "valid" (none) or pixels
+        (left, right, top, bottom).
+        """
         kernel = as_pair("kernel_size", kernel_size)
         steps = as_pair("stride", stride)
         left, right, top, bottom = _pads(size, kernel, steps, padding)

@@ -12,9 +12,10 @@ from evsurf.ops.grouping.field import Field
 def sample_of_event(
     offsets: Int64[Tensor, "samples_and_1"], events: int
 ) -> Int64[Tensor, "events"]:
-    """The sample that each packed event belongs to."""
-    samples = torch.arange(len(offsets) - 1, device=offsets.device)
-    return torch.repeat_interleave(samples, offsets.diff(), output_size=events)
+    """The sample that each packed event belongs to; the last one's also hold what comes behind."""
+    position = torch.arange(events, device=offsets.device)
+    last = max(offsets.shape[0] - 2, 0)
+    return torch.searchsorted(offsets[1:], position, right=True).clamp(max=last)
 
 
 def memberships(
@@ -26,7 +27,9 @@ def memberships(
     (height, width), (down, across) = field.kernel, field.stride
     (top, left), (rows, columns) = field.before, field.cells
     back = [
-        (a, b) for a in reversed(range(-(-height // down))) for b in reversed(range(-(-width // across)))
+        (a, b)
+        for a in reversed(range(-(-height // down)))
+        for b in reversed(range(-(-width // across)))
     ]
     steps = torch.tensor(back, device=x.device)
     y_padded, x_padded = y.long()[:, None] + top, x.long()[:, None] + left
@@ -60,9 +63,7 @@ def group(
     *,
     most: int,
     latest: bool,
-) -> tuple[
-    Int64[Tensor, "grouped"], Int64[Tensor, "sequences_and_1"], Int64[Tensor, "sequences"]
-]:
+) -> tuple[Int64[Tensor, "grouped"], Int64[Tensor, "sequences_and_1"], Int64[Tensor, "sequences"]]:
     """Order of events, sequence offsets, and cell of every sequence in [samples, rows, columns]."""
     rows, columns = field.cells
     i, j, valid = memberships(x, y, field)

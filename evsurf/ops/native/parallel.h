@@ -27,8 +27,8 @@ inline int thread_number() {
 // throws is thrown again here, once every thread has stopped.
 template <class Body>
 void parallel_for(int64_t count, int threads, Body body) {
-    std::exception_ptr failure;
 #if defined(_OPENMP)
+    std::exception_ptr failure;
     if (threads > 1 && count > 1) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
         for (int64_t k = 0; k < count; ++k) {
@@ -42,6 +42,8 @@ void parallel_for(int64_t count, int threads, Body body) {
         if (failure) std::rethrow_exception(failure);
         return;
     }
+#else
+    (void)threads;
 #endif
     for (int64_t k = 0; k < count; ++k) body(k);
 }

@@ -42,7 +42,8 @@ EVSURF_INLINE F32 clamp(F32 lo, F32 hi, F32 x) {
     return _mm512_min_ps(hi.v, _mm512_max_ps(lo.v, x.v));
 }
 EVSURF_INLINE F32 round_to_integer(F32 a) { return _mm512_roundscale_ps(a.v, 8); }
-EVSURF_INLINE F32 power_of_two(F32 n) { return _mm512_scalef_ps(_mm512_set1_ps(1.0f), n.v); }
+EVSURF_INLINE F32 fms(F32 a, F32 b, F32 c) { return _mm512_fmsub_ps(a.v, b.v, c.v); }
+EVSURF_INLINE F32 times_power_of_two(F32 a, F32 n) { return _mm512_scalef_ps(a.v, n.v); }
 EVSURF_INLINE F32 reciprocal(F32 d) {
     // One Newton step takes the 14 bits of the estimate to a full mantissa.
     const __m512 r = _mm512_rcp14_ps(d.v);
@@ -76,9 +77,10 @@ EVSURF_INLINE F32 clamp(F32 lo, F32 hi, F32 x) {
     return _mm256_min_ps(hi.v, _mm256_max_ps(lo.v, x.v));
 }
 EVSURF_INLINE F32 round_to_integer(F32 a) { return _mm256_round_ps(a.v, 8); }
-EVSURF_INLINE F32 power_of_two(F32 n) {
+EVSURF_INLINE F32 fms(F32 a, F32 b, F32 c) { return _mm256_fmsub_ps(a.v, b.v, c.v); }
+EVSURF_INLINE F32 times_power_of_two(F32 a, F32 n) {
     const __m256i e = _mm256_add_epi32(_mm256_cvtps_epi32(n.v), _mm256_set1_epi32(127));
-    return _mm256_castsi256_ps(_mm256_slli_epi32(e, 23));
+    return _mm256_mul_ps(a.v, _mm256_castsi256_ps(_mm256_slli_epi32(e, 23)));
 }
 EVSURF_INLINE F32 reciprocal(F32 d) { return _mm256_div_ps(_mm256_set1_ps(1.0f), d.v); }
 EVSURF_INLINE F32 choose(F32::Mask m, F32 yes, F32 no) { return _mm256_blendv_ps(no.v, yes.v, m); }
@@ -119,39 +121,43 @@ EVSURF_INLINE F32 round_to_integer(F32 a) {
     const F32 shift(12582912.0f);  // 1.5 * 2^23: no fraction is left after adding it
     return (a + shift) - shift;
 }
-EVSURF_INLINE F32 power_of_two(F32 n) {
+EVSURF_INLINE F32 fms(F32 a, F32 b, F32 c) { return a.v * b.v - c.v; }
+EVSURF_INLINE F32 times_power_of_two(F32 a, F32 n) {
     const F32 none;
     const F32 safe = choose(n.v == n.v, n, none);
     const FourInts e = __builtin_convertvector(safe.v, FourInts) + 127;
-    return (Four)(e << 23);
+    return a.v * (Four)(e << 23);
 }
 EVSURF_INLINE F32 reciprocal(F32 d) { return F32(1.0f).v / d.v; }
 
 #endif
 
-// 2^n and 2^f - 1 of exp(x) = 2^n * 2^f, |f| <= 1/2; the polynomial is a minimax fit, 1.3e-7 relative.
+// exp(k x) = 2^n 2^f with |f| <= 1/2, for k x within 80 of zero; and the polynomial of (2^f - 1) / f, a
+// minimax fit of 1.3e-7 relative. rate is k / ln 2.
 struct Exponential {
-    F32 scale, fraction;
+    F32 n, f, q;
 };
-EVSURF_INLINE Exponential split_exponential(F32 x) {
-    x = clamp(F32(-80.0f), F32(80.0f), x);
-    const F32 n = round_to_integer(x * F32(0x1.715476p+0f));
-    const F32 f = fma(x, F32(0x1.715476p+0f), F32() - n);
+EVSURF_INLINE Exponential split_exponential(F32 x, float rate, float limit) {
+    x = clamp(F32(-limit), F32(limit), x);
+    const F32 n = round_to_integer(x * F32(rate));
+    const F32 f = fms(x, F32(rate), n);
     F32 q = fma(F32(0x1.446c82p-13f), f, F32(0x1.5f0896p-10f));
     q = fma(q, f, F32(0x1.3b29e4p-7f));
     q = fma(q, f, F32(0x1.c6af6cp-5f));
     q = fma(q, f, F32(0x1.ebfbe0p-3f));
-    q = fma(q, f, F32(0x1.62e430p-1f));
-    return {power_of_two(n), q * f};
+    return {n, f, fma(q, f, F32(0x1.62e430p-1f))};
 }
 EVSURF_INLINE F32 sigmoid(F32 x) {
-    const Exponential e = split_exponential(F32() - x);
-    return reciprocal(fma(e.scale, e.fraction, e.scale) + F32(1.0f));
+    const F32 one(1.0f);
+    const Exponential e = split_exponential(x, -0x1.715476p+0f, 80.0f);
+    return reciprocal(times_power_of_two(fma(e.q, e.f, one), e.n) + one);
 }
 // By exp(2x) - 1, which keeps its relative precision near zero.
 EVSURF_INLINE F32 tanh(F32 x) {
-    const Exponential e = split_exponential(x + x);
-    const F32 m = fma(e.scale, e.fraction, e.scale - F32(1.0f));
+    const F32 one(1.0f);
+    const Exponential e = split_exponential(x, 0x1.715476p+1f, 40.0f);
+    const F32 scale = times_power_of_two(one, e.n);
+    const F32 m = fma(scale, e.q * e.f, scale - one);
     return m * reciprocal(m + F32(2.0f));
 }
 

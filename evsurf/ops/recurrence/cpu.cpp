@@ -19,9 +19,9 @@ struct Run {
 
 std::vector<Run> cut_runs(const int64_t* offsets, int64_t sequences, int64_t events, int64_t least_events) {
     constexpr int64_t kMostSequences = 8192;
-    if (offsets[0] != 0 || offsets[sequences] != events)
+    if (offsets[0] != 0 || offsets[sequences] > events)
         throw std::invalid_argument(
-            "offsets must start at 0 and end at the number of events, " + std::to_string(events) +
+            "offsets must start at 0 and end within the number of events, " + std::to_string(events) +
             "; they start at " + std::to_string(offsets[0]) + " and end at " +
             std::to_string(offsets[sequences]));
     std::vector<Run> runs;
@@ -169,6 +169,12 @@ void with_flags(bool a, bool b, Body body) {
 
 constexpr int64_t kRunEvents = 16384;
 
+// Rows behind the last sequence belong to nobody and get zeros.
+template <class Real>
+void clear_rest(const RaggedSequences<Real>& in, int width, Real* rows) {
+    if (rows) std::fill(rows + in.offsets[in.sequences] * width, rows + in.events * width, Real(0));
+}
+
 }  // namespace
 
 template <class Real>
@@ -178,6 +184,7 @@ void ragged_lstm_forward(
     const std::vector<Run> runs = cut_runs(in.offsets, in.sequences, in.events, kRunEvents);
     const ArrangedWeights<Real> arranged(weights);
     std::vector<Worker<Real>> workers(size_t(std::max(threads, 1)));
+    clear_rest(in, weights.hidden, every_h);
     with_flags(in.initial_h == nullptr, every_h != nullptr, [&](auto zero, auto every) {
         parallel_for(int64_t(runs.size()), threads, [&](int64_t k) {
             Worker<Real>& worker = workers[size_t(thread_number())];
@@ -205,6 +212,7 @@ void ragged_lstm_backward(
     const int64_t room = int64_t{4} * weights.hidden * columns * width;
     WeightGradients<Real> total(weights.hidden, weights.features, int64_t(runs.size()));
     std::vector<Worker<Real>> workers(size_t(std::max(threads, 1)));
+    clear_rest(in, weights.features, gradients.features);
     const auto work = [&](auto zero, auto every, auto inputs) {
         parallel_for(int64_t(runs.size()), threads, [&](int64_t k) {
             Worker<Real>& worker = workers[size_t(thread_number())];

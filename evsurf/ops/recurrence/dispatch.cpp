@@ -19,22 +19,19 @@ EVSURF_DECLARE(avx512)
 
 namespace {
 
-bool has_avx2() {
 #if defined(EVSURF_X86)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-    return false;
-#endif
+// Every instruction set that the build turns on for a copy (CMakeLists.txt) is asked for here. F16C came
+// before AVX2, and no processor has one without the other.
+bool has_avx2() {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("bmi2");
 }
 
 bool has_avx512() {
-#if defined(EVSURF_X86)
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-#else
-    return false;
-#endif
 }
+#endif
 
 const CellKernels<float>* best() {
 #if defined(EVSURF_X86)

@@ -27,19 +27,22 @@ struct Reading {
     int features() const { return 2 + int(global_time) + 2 * int(coordinates); }
 };
 
-// value = (t - origin) * rate, with t counted from the window's first event.
+// value = (t - origin) * rate, with t counted from the window's first event. The difference is taken in
+// integers: behind 2^53 microseconds, doubles could not tell neighbours apart.
 struct TimeScale {
-    double origin;
+    int64_t origin;
     double rate;
+
+    double of(int64_t t) const { return double(t - origin) * rate; }
 };
 
 inline double safe_reciprocal(double a) { return a == 0 ? 0 : 1 / a; }
 
 // Scale of the times from first to last (since the window's first event, which was at start).
 inline TimeScale range_scale(int64_t first, int64_t last, int64_t start, bool by_maximum) {
-    if (!by_maximum) return {double(first), safe_reciprocal(double(last - first))};
+    if (!by_maximum) return {first, safe_reciprocal(double(last - first))};
     const double most = double(start + last);
-    return {-double(start), most == 0 ? 1 : 1 / most};
+    return {-start, most == 0 ? 1 : 1 / most};
 }
 
 template <class Real>
@@ -132,7 +135,7 @@ private:
     void rest(const Pack& pack, const Payload* events, int32_t k, int lane, Real* out) const {
         Real* row = out + kLanes + lane;
         if (reading_.global_time) {
-            *row = Real((double(elapsed_of(events[k])) - global_.origin) * global_.rate);
+            *row = Real(global_.of(elapsed_of(events[k])));
             row += kLanes;
         }
         if (reading_.coordinates) {
@@ -145,7 +148,7 @@ private:
     Real time_of(const Payload* events, int32_t k, const TimeScale& scale) const {
         const int64_t now = elapsed_of(events[k]);
         if (reading_.time == Reading::kTimestamp)
-            return Real((double(now) - scale.origin) * scale.rate);
+            return Real(scale.of(now));
         if (k == 0) return Real(0);
         const double delay = double(now - elapsed_of(events[k - 1])) * scale.rate;
         return Real(reading_.time == Reading::kDelay ? delay : std::log1p(delay));

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Float, Float64, Int, Int64
+from jaxtyping import Bool, Float64, Int, Int64
 from torch import Tensor
 
 from evsurf.ops.grouping.field import Field
@@ -37,16 +37,19 @@ def event_features(
 ) -> Float64[Tensor, "grouped features"]:
     """The feature vector of every grouped event."""
     order = sequences.order
-    columns = [_polarity(p[order], reading)]
+    columns = [polarity_feature(p[order], reading)]
     if reading.global_time:
         columns.append(_scaled_times(t, sequences.samples, reading)[order])
     if reading.coordinates:
-        columns += _places(x, y, sequences, field)
+        columns += place_features(x, y, sequences, field)
     columns.append(_time(t, sequences, reading))
     return torch.stack(columns, dim=1)
 
 
-def _polarity(brighter: Tensor, reading: Reading) -> Float64[Tensor, "grouped"]:
+def polarity_feature(
+    brighter: Bool[Tensor, "grouped"], reading: Reading
+) -> Float64[Tensor, "grouped"]:
+    """0 and 1, or -1 and 1."""
     binary = brighter.to(torch.float64)
     return 2 * binary - 1 if reading.polarity == "signed" else binary
 
@@ -73,14 +76,12 @@ def _scaled_times(
     return (t - first[part]).to(torch.float64) * rate[part]
 
 
-def _places(
+def place_features(
     x: Int[Tensor, "events"], y: Int[Tensor, "events"], sequences: Sequences, field: Field
 ) -> list[Tensor]:
     """Column and row within the receptive field, each from 0 to 1."""
     rows, columns = field.cells
-    cell = torch.repeat_interleave(
-        sequences.cell, sequences.offsets.diff(), output_size=len(sequences.order)
-    )
+    cell = sequences.cell[sample_of_event(sequences.offsets, len(sequences.order))]
     i, j = cell // columns % rows, cell % columns
     across = x.long()[sequences.order] + field.before[1] - j * field.stride[1]
     down = y.long()[sequences.order] + field.before[0] - i * field.stride[0]
@@ -101,7 +102,7 @@ def _time(
     if reading.time == "ts":
         window = sample_of_event(sequences.windows, len(t))
         first = t[sequences.windows[:-1].clamp(max=max(len(t) - 1, 0))] if len(t) else t
-        return ((t - first[window])[order]).to(torch.float64) * (1 / reading.time_scale)
+        return fixed_scale((t - first[window])[order], reading)
     delay = delays(t[order], offsets)
     if reading.time == "log_delay" or reading.scope == "fixed":
         return scaled_delays(delay, reading)
@@ -109,46 +110,24 @@ def _time(
         delay.to(torch.float64), "max", offsets=offsets, initial=0.0, unsafe=True
     )
     rate = _safe_reciprocal(longest)
-    return delay.to(torch.float64) * torch.repeat_interleave(
-        rate, offsets.diff(), output_size=len(order)
-    )
+    return delay.to(torch.float64) * rate[sample_of_event(offsets, len(order))]
 
 
 def delays(
     t: Int64[Tensor, "grouped"], offsets: Int64[Tensor, "sequences_and_1"]
 ) -> Int64[Tensor, "grouped"]:
     """Time since the previous event of the same sequence, 0 for the first."""
-    delay = t.diff(prepend=t[:1])
-    starts = offsets[:-1][offsets.diff() > 0]
-    delay[starts] = 0
-    return delay
+    first = torch.zeros(len(t) + 1, dtype=torch.bool, device=t.device)
+    first[offsets[:-1]] = True
+    return torch.where(first[:-1], 0, t.diff(prepend=t[:1]))
 
 
-def scaled_delays(
-    delay: Int64[Tensor, "grouped"], reading: Reading
-) -> Float64[Tensor, "grouped"]:
+def scaled_delays(delay: Int64[Tensor, "grouped"], reading: Reading) -> Float64[Tensor, "grouped"]:
     """Delays by the fixed scale, or the logarithm of 1 + that."""
-    scaled = delay.to(torch.float64) * (1 / reading.time_scale)
+    scaled = fixed_scale(delay, reading)
     return torch.log1p(scaled) if reading.time == "log_delay" else scaled
 
 
-def live_features(
-    t: Int64[Tensor, "grouped"],
-    brighter: Bool[Tensor, "grouped"],
-    offsets: Int64[Tensor, "sequences_and_1"],
-    before: Int64[Tensor, "sequences"],
-    reading: Reading,
-) -> Float[Tensor, "grouped 2"]:
-    """Causal features of a piece of a stream; `before` is each sequence's reference time.
-
-    For delays that is its last event in earlier pieces (its first event here, if there was none);
-    for timestamps the first event of the stream.
-    """
-    if reading.time == "ts":
-        reference = torch.repeat_interleave(before, offsets.diff(), output_size=len(t))
-        time = (t - reference).to(torch.float64) * (1 / reading.time_scale)
-    else:
-        delay = t.diff(prepend=t[:1])
-        delay[offsets[:-1]] = t[offsets[:-1]] - before
-        time = scaled_delays(delay, reading)
-    return torch.stack([_polarity(brighter, reading), time], dim=1)
+def fixed_scale(elapsed: Int64[Tensor, "grouped"], reading: Reading) -> Float64[Tensor, "grouped"]:
+    """Microseconds in units of the time scale."""
+    return elapsed.to(torch.float64) * (1 / reading.time_scale)

@@ -1,4 +1,4 @@
-"""The op evsurf::ragged_lstm and its backward: the reference anywhere, the compiled core on the CPU."""
+"""The op evsurf::ragged_lstm and its backward: reference anywhere, compiled core on the CPU."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import Tensor
 from evsurf import _core
 from evsurf.ops.packed import address
 from evsurf.ops.recurrence import reference
-from evsurf.ops.recurrence.reference import Cell, State
+from evsurf.ops.recurrence.reference import Cell
 
 Maybe = Tensor | None
 Three = tuple[Tensor, Tensor, Tensor]
@@ -46,11 +46,6 @@ def runs_compiled(hidden: int) -> bool:
 def weight_addresses(cell: Cell) -> tuple[int, int, int, int]:
     """The weights as the compiled core takes them; they must be contiguous."""
     return address(cell.w_ih), address(cell.w_hh), address(cell.b_ih), address(cell.b_hh)
-
-
-def contiguous(cell: Cell) -> Cell:
-    """The same weights in contiguous memory."""
-    return Cell(*(None if w is None else w.contiguous() for w in cell))
 
 
 def _unless_none(a: Maybe) -> Maybe:
@@ -95,7 +90,7 @@ def _(
     features: Tensor, offsets: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Maybe, b_hh: Maybe,
     h0: Maybe, c0: Maybe, every: bool,
 ) -> Three:  # fmt: skip
-    cell = contiguous(Cell(w_ih, w_hh, b_ih, b_hh))
+    cell = Cell(w_ih, w_hh, b_ih, b_hh).contiguous()
     if not runs_compiled(cell.hidden):
         return _forward_reference(features, offsets, w_ih, w_hh, b_ih, b_hh, h0, c0, every)
     features, offsets = features.contiguous(), offsets.contiguous()
@@ -171,7 +166,7 @@ def _(
     features: Tensor, offsets: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Maybe, b_hh: Maybe,
     h0: Maybe, c0: Maybe, d_every: Maybe, d_h: Maybe, d_c: Maybe, input_gradients: bool,
 ) -> Six:  # fmt: skip
-    cell = contiguous(Cell(w_ih, w_hh, b_ih, b_hh))
+    cell = Cell(w_ih, w_hh, b_ih, b_hh).contiguous()
     if not runs_compiled(cell.hidden):
         return _backward_reference(
             features, offsets, w_ih, w_hh, b_ih, b_hh, h0, c0, d_every, d_h, d_c, input_gradients

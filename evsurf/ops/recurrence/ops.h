@@ -9,7 +9,8 @@
 
 namespace evsurf {
 
-// Packed sequences: features [events, features], offsets [sequences + 1]. initial_h and initial_c are
+// Packed sequences: features [events, features], offsets [sequences + 1]; rows behind the last offset
+// belong to no sequence. initial_h and initial_c are
 // [sequences, hidden], both or neither null.
 template <class Real>
 struct RaggedSequences {

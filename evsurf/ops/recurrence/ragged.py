@@ -45,6 +45,7 @@ def ragged_lstm(
         raise ValueError(f'outputs must be "last" or "all", not {outputs!r}')
     check_weights(w_ih, w_hh, b_ih, b_hh)
     _check_sequences(features, offsets, w_ih)
+    _check_ends(offsets, len(features))
     dtype = computing_dtype(w_ih)
     h0, c0 = (None, None) if initial is None else _check_initial(initial, offsets, w_hh)
     inputs = [None if a is None else a.to(dtype) for a in (w_ih, w_hh, b_ih, b_hh, h0, c0)]
@@ -63,13 +64,15 @@ def check_weights(w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None, b_hh: Tensor 
         if weight is None and name.startswith("b"):
             continue
         _check_floating(name, weight)
-        if weight.device != w_ih.device:
+        if weight is not None and weight.device != w_ih.device:
             raise ValueError(f"{name} is on {weight.device}, w_ih on {w_ih.device}; move one")
     if w_hh.ndim != 2 or w_hh.shape[0] != 4 * w_hh.shape[1] or w_hh.shape[1] < 1:
         raise ValueError(f"w_hh must be [4 * hidden, hidden], not {list(w_hh.shape)}")
     gates = w_hh.shape[0]
     if w_ih.ndim != 2 or w_ih.shape[0] != gates or w_ih.shape[1] < 1:
-        raise ValueError(f"w_ih must be [{gates}, features] to go with w_hh, not {list(w_ih.shape)}")
+        raise ValueError(
+            f"w_ih must be [{gates}, features] to go with w_hh, not {list(w_ih.shape)}"
+        )
     if (b_ih is None) != (b_hh is None):
         raise ValueError("b_ih and b_hh must both be given, or neither")
     for name, bias in (("b_ih", b_ih), ("b_hh", b_hh)):
@@ -103,6 +106,18 @@ def _check_sequences(features: Tensor, offsets: Tensor, w_ih: Tensor) -> None:
             raise ValueError(
                 f"{name} is on {tensor.device}, features on {features.device}; move one"
             )
+
+
+def _check_ends(offsets: Tensor, events: int) -> None:
+    # On a GPU, looking at values would wait for it; in a compiled graph there is none to look at.
+    if torch.compiler.is_compiling() or offsets.device.type != "cpu":
+        return
+    first, last = int(offsets[0]), int(offsets[-1])
+    if first != 0 or last != events:
+        raise ValueError(
+            f"offsets must start at 0 and end at the number of events, {events}; "
+            f"they start at {first} and end at {last}"
+        )
 
 
 def _check_initial(

@@ -11,6 +11,7 @@ Sequences are taken longest first, so that those still running at a step are the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -31,6 +32,19 @@ class Cell(NamedTuple):
     def hidden(self) -> int:
         """Units of the layer."""
         return self.w_hh.shape[1]
+
+    def to(self, dtype: torch.dtype) -> Cell:
+        """The same weights in this dtype."""
+        return self._each(lambda weight: weight.to(dtype))
+
+    def contiguous(self) -> Cell:
+        """The same weights in contiguous memory."""
+        return self._each(lambda weight: weight.contiguous())
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> Cell:
+        b_ih = None if self.b_ih is None else change(self.b_ih)
+        b_hh = None if self.b_hh is None else change(self.b_hh)
+        return Cell(change(self.w_ih), change(self.w_hh), b_ih, b_hh)
 
 
 class State(NamedTuple):
@@ -55,7 +69,7 @@ class Schedule:
         lengths = offsets.diff()
         order = torch.argsort(lengths, descending=True, stable=True)
         ended = torch.bincount(lengths, minlength=1).cumsum(0)
-        running = (len(lengths) - ended).tolist()[:-1] if len(lengths) else []
+        running = (len(lengths) - ended).tolist()[:-1]
         return Schedule(order, running, offsets[:-1][order])
 
     def rows(self, step: int) -> Int64[Tensor, "running"]:
@@ -75,9 +89,7 @@ class Tape(NamedTuple):
     tanh_c: Tensor
 
 
-def initial_state(
-    sequences: int, cell: Cell, h0: Tensor | None, c0: Tensor | None
-) -> State:
+def initial_state(sequences: int, cell: Cell, h0: Tensor | None, c0: Tensor | None) -> State:
     """The given state, or zeros."""
     zeros = cell.w_hh.new_zeros(sequences, cell.hidden)
     return State(zeros if h0 is None else h0, zeros if c0 is None else c0)

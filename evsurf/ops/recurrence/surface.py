@@ -38,14 +38,15 @@ def lstm_surface(
         check_weights(*cell)
     _check_device(batch, cells[0])
     dtype = computing_dtype(cells[0].w_ih)
-    layers = [Cell(*(None if w is None else w.to(dtype) for w in cell)) for cell in cells]
+    layers = [cell.to(dtype) for cell in cells]
     most, latest = cap
     if len(layers) > 1:
         return _deep_surface(batch, layers, field, reading, bins, most, latest)
-    return op(
+    surface: Tensor = op(
         batch.x, batch.y, batch.t, batch.p, batch.offsets,
         field.numbers(), bins, most, latest, reading.numbers(), reading.time_scale, *layers[0],
     )  # fmt: skip
+    return surface
 
 
 def _deep_surface(
@@ -67,6 +68,7 @@ def run_layers(
     """The last output of the last layer of every sequence."""
     for layer in layers[:-1]:
         features, _, _ = ragged_lstm(features, offsets, *layer, None, None, True)
+    h: Tensor
     _, h, _ = ragged_lstm(features, offsets, *layers[-1], None, None, False)
     return h
 

@@ -11,7 +11,7 @@ from evsurf import _core
 from evsurf.ops.grouping.field import Field
 from evsurf.ops.packed import address
 from evsurf.ops.recurrence import surface_reference
-from evsurf.ops.recurrence.op import contiguous, runs_compiled, weight_addresses
+from evsurf.ops.recurrence.op import runs_compiled, weight_addresses
 from evsurf.ops.recurrence.reading import Reading
 from evsurf.ops.recurrence.reference import Cell
 from evsurf.ops.recurrence.surface_reference import Input
@@ -61,7 +61,7 @@ def _(
     field: list[int], bins: int, most: int, latest: bool, reading: list[int], time_scale: float,
     w_ih: Tensor, w_hh: Tensor, b_ih: Maybe, b_hh: Maybe,
 ) -> Tensor:  # fmt: skip
-    cell = contiguous(Cell(w_ih, w_hh, b_ih, b_hh))
+    cell = Cell(w_ih, w_hh, b_ih, b_hh).contiguous()
     if not runs_compiled(cell.hidden):
         return _forward_reference(
             x, y, t, p, offsets, field, bins, most, latest, reading, time_scale,
@@ -72,8 +72,8 @@ def _(
     double = w_ih.dtype == torch.float64
     run = _core.surface_forward_double if double else _core.surface_forward_float
     run(
-        _addresses(events), len(offsets) - 1, len(x), field, bins, most, latest, reading, time_scale,
-        weight_addresses(cell), cell.hidden, torch.get_num_threads(), address(surface),
+        _addresses(events), len(offsets) - 1, len(x), field, bins, most, latest, reading,
+        time_scale, weight_addresses(cell), cell.hidden, torch.get_num_threads(), address(surface),
     )  # fmt: skip
     return surface
 
@@ -126,7 +126,7 @@ def _(
     field: list[int], bins: int, most: int, latest: bool, reading: list[int], time_scale: float,
     w_ih: Tensor, w_hh: Tensor, b_ih: Maybe, b_hh: Maybe,
 ) -> Three:  # fmt: skip
-    cell = contiguous(Cell(w_ih, w_hh, b_ih, b_hh))
+    cell = Cell(w_ih, w_hh, b_ih, b_hh).contiguous()
     if not runs_compiled(cell.hidden):
         return _backward_reference(
             d_surface, x, y, t, p, offsets, field, bins, most, latest, reading, time_scale,
@@ -138,9 +138,9 @@ def _(
     double = w_ih.dtype == torch.float64
     run = _core.surface_backward_double if double else _core.surface_backward_float
     run(
-        _addresses(events), len(offsets) - 1, len(x), field, bins, most, latest, reading, time_scale,
-        weight_addresses(cell), cell.hidden, torch.get_num_threads(), address(d_surface),
-        (address(room[0]), address(room[1]), address(room[2])),
+        _addresses(events), len(offsets) - 1, len(x), field, bins, most, latest, reading,
+        time_scale, weight_addresses(cell), cell.hidden, torch.get_num_threads(),
+        address(d_surface), (address(room[0]), address(room[1]), address(room[2])),
     )  # fmt: skip
     return room
 
