@@ -6,8 +6,8 @@ import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
-# The folder of mathml.py.
-sys.path.insert(0, str(Path(__file__).parent))
+# So that these pages' own extensions are found, as docs.mathml and so on.
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 project = "evsurf"
 author = "the evsurf authors"
@@ -15,7 +15,8 @@ project_copyright = author
 version = release = installed_version("evsurf")
 
 extensions = [
-    "mathml",
+    "docs.figures",
+    "docs.mathml",
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
@@ -36,6 +37,6 @@ autodoc_typehints_format = "short"
 
 html_theme = "furo"
 html_static_path = ["_static"]
-html_css_files = ["equations.css"]
+html_css_files = ["equations.css", "figures.css"]
 html_title = f"evsurf {release}"
 html_show_sphinx = False

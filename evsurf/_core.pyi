@@ -83,3 +83,18 @@ def surface_backward_float(
 ) -> None: ...
 
 surface_backward_double = surface_backward_float
+
+def live_step_float(
+    events: EventAddresses,
+    samples: int,
+    count: int,
+    field: list[int],
+    reading: list[int],
+    time_scale: float,
+    weights: Four,
+    hidden: int,
+    threads: int,
+    memory: tuple[int, int, int, int, int],
+) -> None: ...
+
+live_step_double = live_step_float

@@ -11,17 +11,16 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from evsurf.events import EventBatch, Events
+from evsurf.ops.arguments import check_count, check_same_device
 from evsurf.ops.grouping.bins import window_offsets
 from evsurf.ops.grouping.by_pixel import check_cap
-from evsurf.ops.grouping.by_time import check_bins
 from evsurf.ops.grouping.field import Field, Pair, as_pair
 from evsurf.ops.grouping.op import group
 from evsurf.ops.recurrence.features import Sequences, event_features
 from evsurf.ops.recurrence.ragged import computing_dtype
-from evsurf.ops.recurrence.reading import Reading
+from evsurf.ops.recurrence.reading import Reading, usual_scale
 from evsurf.ops.recurrence.surface_reference import place
 from evsurf.surfaces.attention import ChannelAttention
-from evsurf.surfaces.matrix_lstm import _USUAL_SCALE, _check_count
 from evsurf.surfaces.surface import Surface, as_batch
 
 
@@ -96,11 +95,11 @@ class ConvLSTM(Surface):
         time_scale: float | None = None,
     ) -> None:
         super().__init__()
-        _check_count("channels", channels)
-        check_bins(bins)
+        check_count("channels", channels)
+        check_count("bins", bins)
         check_cap(max_events, keep)
         self.kernel_size = _odd_pair(kernel_size)
-        scale = _USUAL_SCALE.get(time, 1.0) if time_scale is None else float(time_scale)
+        scale = usual_scale(time) if time_scale is None else float(time_scale)
         self.reading = Reading(time, scope, normalize, global_time, False, polarity, scale)
         self.channels, self.bins = channels, bins
         self.max_events, self.keep = max_events, keep
@@ -124,7 +123,7 @@ class ConvLSTM(Surface):
     def forward(self, batch: EventBatch | Events) -> Float[Tensor, "samples channels rows columns"]:
         """The surface of every sample."""
         batch = as_batch(batch)
-        _check_device(batch, self.weight_ih)
+        check_same_device(batch.x, self.weight_ih)
         dtype = computing_dtype(self.weight_ih)
         slices = self._slices(batch, dtype)
         # Rounding to half precision would add up over the steps.
@@ -281,11 +280,3 @@ def _finite(name: str, value: float) -> float:
     if not math.isfinite(value):
         raise ValueError(f"{name} must be finite, not {value!r}")
     return float(value)
-
-
-def _check_device(batch: EventBatch, weight: Tensor) -> None:
-    if batch.device != weight.device:
-        raise ValueError(
-            f"the events are on {batch.device} and the surface's weights on {weight.device}; "
-            f'move one, by batch.to("{weight.device}") or surface.to("{batch.device}")'
-        )

@@ -9,7 +9,7 @@ from torch import Tensor
 from evsurf.events import EventBatch, Events
 from evsurf.ops.grouping.field import Pair
 from evsurf.surfaces.matrix_lstm import MatrixLSTM
-from evsurf.surfaces.stream import StreamState, advance, check_causal, image_of, new_state
+from evsurf.surfaces.stream import StreamState, check_causal, image_of, new_state, push
 
 
 class Live:
@@ -62,15 +62,7 @@ class Live:
             )
         if len(events) == 0:
             return
-        state = self._state
-        piece = advance(self._module, EventBatch.pack([events]), state)
-        state.h.index_copy_(1, piece.cell, piece.h)
-        state.c.index_copy_(1, piece.cell, piece.c)
-        state.last.index_copy_(0, piece.cell, piece.last)
-        state.count.index_copy_(0, piece.cell, piece.count)
-        state.start.copy_(piece.start)
-        state.now.copy_(piece.now)
-        state.begun.copy_(piece.begun)
+        self._state = push(self._module, EventBatch.pack([events]), self._state)
 
     @torch.no_grad()
     def surface(self) -> Float[Tensor, "1 channels rows columns"]:
@@ -88,9 +80,9 @@ class Live:
                 f"where must be a bool tensor of [{rows}, {columns}], "
                 f"not {where.dtype} of {list(where.shape)}"
             )
-        self._state = self._state.reset(where[None].to(self._state.h.device))
+        self._state = self._state.reset(where[None].to(self._state.clock.now.device))
 
     def __repr__(self) -> str:
-        seen = int((self._state.count > 0).sum())
+        seen = int((self._state.memory.seen > 0).sum())
         height, width = self._size
         return f"Live({self._module!r}, {height}x{width}, {seen:,} cells with events)"

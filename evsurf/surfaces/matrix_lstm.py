@@ -10,17 +10,14 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from evsurf.events import EventBatch, Events
+from evsurf.ops.arguments import check_count
 from evsurf.ops.grouping.by_pixel import check_cap
-from evsurf.ops.grouping.by_time import check_bins
 from evsurf.ops.grouping.field import Field, Pair, as_pair
-from evsurf.ops.recurrence.reading import Reading
+from evsurf.ops.recurrence.reading import Reading, usual_scale
 from evsurf.ops.recurrence.reference import Cell
 from evsurf.ops.recurrence.surface import lstm_surface
 from evsurf.surfaces.attention import ChannelAttention
 from evsurf.surfaces.surface import Surface, as_batch
-
-# Microseconds that make 1 where the time scale is not given.
-_USUAL_SCALE = {"ts": 100_000.0, "delay": 100_000.0, "log_delay": 1_000.0}
 
 
 class MatrixLSTM(Surface):
@@ -85,9 +82,9 @@ class MatrixLSTM(Surface):
         time_scale: float | None = None,
     ) -> None:
         super().__init__()
-        _check_count("channels", channels)
-        _check_count("layers", layers)
-        check_bins(bins)
+        check_count("channels", channels)
+        check_count("layers", layers)
+        check_count("bins", bins)
         check_cap(max_events, keep)
         if cell != "lstm":
             raise ValueError(f'cell must be "lstm", not {cell!r}')
@@ -96,7 +93,7 @@ class MatrixLSTM(Surface):
         self.padding = padding
         if coordinates is None:
             coordinates = self.kernel_size != (1, 1)
-        scale = _USUAL_SCALE.get(time, 1.0) if time_scale is None else float(time_scale)
+        scale = usual_scale(time) if time_scale is None else float(time_scale)
         self.reading = Reading(time, scope, normalize, global_time, coordinates, polarity, scale)
         self.channels, self.bins, self.layers = channels, bins, layers
         self.max_events, self.keep = max_events, keep
@@ -204,10 +201,3 @@ class MatrixLSTM(Surface):
         if self.max_events is not None:
             parts.append(f"max_events={self.max_events}, keep={self.keep!r}")
         return ", ".join(parts)
-
-
-def _check_count(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} must be an int, not {value!r}")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, not {value}")

@@ -9,65 +9,63 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 from evsurf.events import EventBatch
-from evsurf.ops.grouping.by_pixel import Groups, group_by_pixel
 from evsurf.ops.grouping.field import Pair
-from evsurf.ops.grouping.reference import sample_of_event
-from evsurf.ops.recurrence.features import (
-    Sequences,
-    fixed_scale,
-    place_features,
-    polarity_feature,
-    scaled_delays,
-)
-from evsurf.ops.recurrence.op import ragged_lstm
+from evsurf.ops.recurrence.live import Memory, Piece, live_step, new_rows, put_rows
 from evsurf.ops.recurrence.ragged import computing_dtype
 from evsurf.surfaces.matrix_lstm import MatrixLSTM
 
 
 @dataclass(frozen=True)
-class StreamState:
-    """Memory of every cell of every stream; cells are counted [samples, rows, columns]."""
+class Clock:
+    """Where the streams are in time."""
 
-    h: Float[Tensor, "layers cells channels"]
-    c: Float[Tensor, "layers cells channels"]
-    last: Int64[Tensor, "cells"]
-    """Time of each cell's last event."""
-    count: Int64[Tensor, "cells"]
-    """Events that each cell has read; 0 where it has none to remember."""
     start: Int64[Tensor, "samples"]
     """Time of each stream's first event."""
     now: Int64[Tensor, "samples"]
     """Time of each stream's last event."""
     begun: Bool[Tensor, "samples"]
     """Whether a stream has had any event."""
+
+    def after(self, batch: EventBatch) -> Clock:
+        """The clock when these events have been read; they must not be older than the last ones."""
+        begin, end = batch.offsets[:-1], batch.offsets[1:]
+        if len(batch.t) == 0:
+            return self
+        some = end > begin
+        limit = len(batch.t) - 1
+        first, last = batch.t[begin.clamp(max=limit)], batch.t[(end - 1).clamp(min=0)]
+        late = some & self.begun & (first < self.now)
+        if bool(late.any()):
+            n = int(late.nonzero()[0])
+            raise ValueError(
+                f"events must not be older than those already read: stream {n} has come to "
+                f"t = {int(self.now[n])}, and the piece starts at t = {int(first[n])}. "
+                "Use reset() before another recording"
+            )
+        start = torch.where(some & ~self.begun, first, self.start)
+        return Clock(start, torch.where(some, last, self.now), self.begun | some)
+
+
+@dataclass(frozen=True)
+class StreamState:
+    """What a surface remembers of every stream of a batch."""
+
+    memory: Memory
+    clock: Clock
     size: Pair
     """Sensor height and width."""
 
     def detach(self) -> StreamState:
         """The same numbers cut off from the graph, for truncated back-propagation through time."""
-        return replace(self, h=self.h.detach(), c=self.c.detach())
+        memory = self.memory._replace(h=self.memory.h.detach(), c=self.memory.c.detach())
+        return replace(self, memory=memory)
 
     def reset(self, where: Bool[Tensor, "samples rows columns"]) -> StreamState:
         """The state with these cells as they were before their first event."""
         chosen = where.flatten()
         keep = ~chosen[:, None]
-        return replace(
-            self, h=self.h * keep, c=self.c * keep, count=torch.where(chosen, 0, self.count)
-        )
-
-
-@dataclass(frozen=True)
-class Piece:
-    """What a piece of events changes: new rows of the state for the cells that it touches."""
-
-    cell: Int64[Tensor, "touched"]
-    h: Float[Tensor, "layers touched channels"]
-    c: Float[Tensor, "layers touched channels"]
-    last: Int64[Tensor, "touched"]
-    count: Int64[Tensor, "touched"]
-    start: Int64[Tensor, "samples"]
-    now: Int64[Tensor, "samples"]
-    begun: Bool[Tensor, "samples"]
+        h, c, last, seen = self.memory
+        return replace(self, memory=Memory(h * keep, c * keep, last, seen * ~chosen))
 
 
 def check_causal(surface: MatrixLSTM) -> None:
@@ -103,76 +101,28 @@ def new_state(surface: MatrixLSTM, size: Pair, samples: int = 1) -> StreamState:
     )
     per_cell = torch.zeros(cells, dtype=torch.int64, device=weight.device)
     per_sample = torch.zeros(samples, dtype=torch.int64, device=weight.device)
-    return StreamState(
-        h, torch.zeros_like(h), per_cell, per_cell.clone(), per_sample, per_sample.clone(),
-        per_sample.bool(), size,
-    )  # fmt: skip
+    memory = Memory(h, torch.zeros_like(h), per_cell, per_cell.clone())
+    return StreamState(memory, Clock(per_sample, per_sample.clone(), per_sample.bool()), size)
 
 
-def advance(surface: MatrixLSTM, batch: EventBatch, state: StreamState) -> Piece:
-    """Reads the next piece of every stream; what it costs depends on the piece alone."""
-    start, now, begun = _clock(batch, state)
-    groups = group_by_pixel(
-        batch, kernel_size=surface.kernel_size, stride=surface.stride, padding=surface.padding
-    )
-    t = batch.t.index_select(0, groups.order)
-    offsets = groups.offsets
-    features = _features(surface, batch, groups, t, start, state)
-    hs, cs = [], []
-    dtype = computing_dtype(surface.weight)
-    layers = [cell.to(dtype) for cell in surface.cells()]
-    for layer, cell in enumerate(layers):
-        h0 = state.h[layer].index_select(0, groups.cell)
-        c0 = state.c[layer].index_select(0, groups.cell)
-        not_last = layer + 1 < len(layers)
-        features, h, c = ragged_lstm(features.to(dtype), offsets, *cell, h0, c0, not_last)
-        hs.append(h)
-        cs.append(c)
-    count = state.count.index_select(0, groups.cell) + groups.lengths
-    last = t.index_select(0, offsets[1:] - 1)
-    return Piece(groups.cell, torch.stack(hs), torch.stack(cs), last, count, start, now, begun)
+def push(surface: MatrixLSTM, batch: EventBatch, state: StreamState) -> StreamState:
+    """Reads the next piece of every stream, in the memory of the state it was given.
 
-
-def _clock(batch: EventBatch, state: StreamState) -> tuple[Tensor, Tensor, Tensor]:
-    """Start and current time of every stream with this piece, and whether it has begun."""
-    begin, end = batch.offsets[:-1], batch.offsets[1:]
-    some = end > begin
-    if len(batch.t) == 0:
-        return state.start, state.now, state.begun
-    limit = len(batch.t) - 1
-    first, last = batch.t[begin.clamp(max=limit)], batch.t[(end - 1).clamp(min=0)]
-    late = some & state.begun & (first < state.now)
-    if bool(late.any()):
-        n = int(late.nonzero()[0])
-        raise ValueError(
-            f"events must not be older than those already read: stream {n} has come to "
-            f"t = {int(state.now[n])}, and the piece starts at t = {int(first[n])}. "
-            "Use reset() before another recording"
-        )
-    start = torch.where(some & ~state.begun, first, state.start)
-    return start, torch.where(some, last, state.now), state.begun | some
-
-
-def _features(
-    surface: MatrixLSTM, batch: EventBatch, groups: Groups, t: Tensor, start: Tensor,
-    state: StreamState,
-) -> Tensor:  # fmt: skip
-    """The feature vectors of a piece, made as `event_features` makes those of a whole window."""
-    reading, offsets = surface.reading, groups.offsets
-    columns = [polarity_feature(batch.p.index_select(0, groups.order), reading)]
-    if reading.coordinates:
-        sequences = Sequences(groups.order, offsets, groups.cell, batch.offsets, batch.offsets)
-        columns += place_features(batch.x, batch.y, sequences, surface.field(batch.size))
-    if reading.time == "ts":
-        sequence = sample_of_event(offsets, len(t))
-        columns.append(fixed_scale(t - start[groups.position[0]][sequence], reading))
+    What it costs depends on the piece, not on the sensor. Nothing is differentiated.
+    """
+    clock = state.clock.after(batch)
+    layers = [cell.to(state.memory.h.dtype) for cell in surface.cells()]
+    field, reading, memory = surface.field(batch.size), surface.reading, state.memory
+    if len(layers) == 1:
+        live_step(
+            batch.x, batch.y, batch.t, batch.p, batch.offsets, clock.start, field.numbers(),
+            reading.numbers(), reading.time_scale, *layers[0],
+            memory.h[0], memory.c[0], memory.last, memory.seen,
+        )  # fmt: skip
     else:
-        first = t.index_select(0, offsets[:-1])
-        known = state.count.index_select(0, groups.cell) > 0
-        before = torch.where(known, state.last.index_select(0, groups.cell), first)
-        delay = t.diff(prepend=t[:1]).index_copy(0, offsets[:-1], first - before)
-        columns.append(scaled_delays(delay, reading))
-    return torch.stack(columns, dim=1)
+        piece = Piece.of(batch, clock.start)
+        put_rows(memory, new_rows(piece, layers, field, reading, memory))
+    return replace(state, clock=clock)
 
 
 def step(
@@ -185,23 +135,24 @@ def step(
     """
     samples = len(batch)
     state = new_state(surface, batch.size, samples) if state is None else state
-    if state.size != batch.size or len(state.begun) != samples:
+    if state.size != batch.size or len(state.clock.now) != samples:
         raise ValueError(
-            f"the state is of {len(state.begun)} streams of size {state.size}, the batch of "
+            f"the state is of {len(state.clock.now)} streams of size {state.size}, the batch of "
             f"{samples} of size {batch.size}"
         )
-    piece = advance(surface, batch, state)
-    moved = StreamState(
-        state.h.index_copy(1, piece.cell, piece.h),
-        state.c.index_copy(1, piece.cell, piece.c),
-        state.last.index_copy(0, piece.cell, piece.last),
-        state.count.index_copy(0, piece.cell, piece.count),
-        piece.start,
-        piece.now,
-        piece.begun,
-        state.size,
+    clock = state.clock.after(batch)
+    memory = state.memory
+    layers = [cell.to(memory.h.dtype) for cell in surface.cells()]
+    field = surface.field(batch.size)
+    cell, rows = new_rows(Piece.of(batch, clock.start), layers, field, surface.reading, memory)
+    moved = Memory(
+        memory.h.index_copy(1, cell, rows.h),
+        memory.c.index_copy(1, cell, rows.c),
+        memory.last.index_copy(0, cell, rows.last),
+        memory.seen.index_copy(0, cell, rows.seen),
     )
-    return image_of(surface, moved), moved
+    state = StreamState(moved, clock, batch.size)
+    return image_of(surface, state), state
 
 
 def image_of(
@@ -209,5 +160,5 @@ def image_of(
 ) -> Float[Tensor, "samples channels rows columns"]:
     """The surface that a state shows."""
     rows, columns = surface.field(state.size).cells
-    dense = state.h[-1].view(-1, rows, columns, surface.channels)
+    dense = state.memory.h[-1].view(-1, rows, columns, surface.channels)
     return surface.finish(dense.permute(0, 3, 1, 2).contiguous())

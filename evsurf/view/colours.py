@@ -34,15 +34,12 @@ _SCALE = np.array(
     ]
 )
 
-# Two of them together are lighter than each, and all three nearly white.
-_LIGHTS = ((0.30, 0.30, 0.32), (0.10, 0.32, 0.62), (0.80, 0.42, 0.02))
-
 
 def event_colours(events: Events) -> Colours:
     """An image [height, width, 3] of each pixel's latest event, ON or OFF."""
     image = np.tile(np.array(NOTHING), (*events.size, 1))
     y, x = events.y.long().cpu().numpy(), events.x.long().cpu().numpy()
-    # Events are sorted by time, and of several writes to one place the last one stays.
+    # Events are sorted by time, and of numpy's writes to one place the last one stays.
     image[y, x] = np.where(events.p.cpu().numpy()[:, None], ON, OFF)
     return image
 
@@ -60,20 +57,6 @@ def channel_colours(
     scaled = np.clip(values / largest, -1, 1) if largest > 0 else np.zeros_like(values)
     places = np.linspace(-1, 1, len(_SCALE))
     return np.stack([np.interp(scaled, places, _SCALE[:, k]) for k in range(3)], axis=-1)
-
-
-def surface_colours(surface: Float[Tensor, "channels height width"]) -> Colours:
-    """An image [height, width, 3] of all channels together, each as light of its own colour.
-
-    Channels are scaled one by one, and their signs do not show.
-    """
-    image = np.tile(np.array(NOTHING), (*surface.shape[1:], 1))
-    for number, channel in enumerate(surface):
-        largest = largest_value(channel)
-        if largest > 0:
-            amount = (channel.detach().abs() / largest).clamp(max=1).cpu().double().numpy()
-            image += amount[..., None] * np.array(_LIGHTS[number % len(_LIGHTS)])
-    return np.clip(image, 0, 1)
 
 
 def largest_value(channel: Float[Tensor, "*shape"]) -> float:

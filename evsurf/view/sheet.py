@@ -32,10 +32,14 @@ def sheet(rows: Sequence[Sequence[Panel]]) -> Figure:
 
     The panels of a row share their height. Needs matplotlib, the extra `view`.
     """
-    figure_class = _figure_class()
+    if not rows or not all(rows):
+        raise ValueError(f"rows must hold at least one panel each, got {[len(r) for r in rows]}")
+    check_matplotlib()
+    from matplotlib.figure import Figure
+
     heights = [_height(row) for row in rows]
     total = sum(heights) + len(rows) * _LINE + (len(rows) - 1) * _GAP + _MARGIN
-    figure = figure_class(figsize=(_WIDTH, total), facecolor=NOTHING)
+    figure = Figure(figsize=(_WIDTH, total), facecolor=NOTHING)
     top = total
     for row, height in zip(rows, heights, strict=True):
         top -= _LINE
@@ -61,11 +65,11 @@ def _height(row: Sequence[Panel]) -> float:
     return free / sum(panel.image.shape[1] / panel.image.shape[0] for panel in row)
 
 
-def _figure_class() -> type[Figure]:
+def check_matplotlib() -> None:
+    """Raises an ImportError that says what to install where matplotlib is missing."""
     try:
-        from matplotlib.figure import Figure
+        import matplotlib.figure  # noqa: F401
     except ImportError as error:
         raise ImportError(
             "pictures need matplotlib, which is not installed: pip install 'evsurf[view]'"
         ) from error
-    return Figure

@@ -169,7 +169,7 @@ def test_a_surface_that_needs_the_future_is_refused_with_the_causal_choices(opti
 
 def test_events_older_than_the_stream_are_refused():
     live = pushed(es.MatrixLSTM(2, time="log_delay"), stream(50), [])
-    now = int(live.state.now)
+    now = int(live.state.clock.now)
     past = es.Events.from_arrays([0], [0], [now - 1], [1], SIZE)
     before = live.surface()
     with pytest.raises(ValueError, match=rf"has come to t = {now}, and the piece starts at"):

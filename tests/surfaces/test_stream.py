@@ -48,7 +48,7 @@ def test_a_detached_state_cuts_the_gradient_and_keeps_the_numbers():
     image, _ = step(surface, second, state)
     cut, _ = step(surface, second, state.detach())
     assert torch.equal(image, cut)
-    assert not state.detach().h.requires_grad
+    assert not state.detach().memory.h.requires_grad
     whole, alone = (torch.autograd.grad(i.sum(), surface.weight)[0] for i in (image, cut))
     assert not torch.equal(whole, alone)
 
@@ -67,9 +67,9 @@ def test_a_state_counts_events_and_remembers_times():
     surface = es.MatrixLSTM(2, time="log_delay")
     events = es.Events.from_arrays([0, 1, 0], [0, 0, 0], [5, 6, 9], [1, 0, 1], (1, 3))
     _, state = step(surface, es.EventBatch.pack([events]))
-    assert state.count.tolist() == [2, 1, 0]
-    assert state.last.tolist()[:2] == [9, 6]
-    assert (int(state.start), int(state.now), bool(state.begun)) == (5, 9, True)
+    assert state.memory.seen.tolist() == [2, 1, 0]
+    assert state.memory.last.tolist()[:2] == [9, 6]
+    assert (int(state.clock.start), int(state.clock.now), bool(state.clock.begun)) == (5, 9, True)
 
 
 def test_a_state_of_other_streams_is_refused():

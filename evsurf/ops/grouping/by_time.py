@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
+from evsurf.ops.arguments import check_count
 from evsurf.ops.grouping.bins import bin_edges, ragged_search, window_offsets
 from evsurf.ops.packed import PackedEvents, check_packed
 
@@ -28,7 +29,7 @@ def group_by_time(
     events outside it are left out. No event is copied unless some are left out.
     """
     check_packed(batch)
-    check_bins(bins)
+    check_count("bins", bins)
     if span is None:
         return _with_events(batch, None, window_offsets(batch.t, batch.offsets, bins))
     first, last = _check_span(span, batch)
@@ -39,14 +40,6 @@ def group_by_time(
     kept = torch.arange(int(offsets[-1]), device=offsets.device)
     shift = torch.repeat_interleave(starts.flatten() - offsets[:-1], lengths)
     return _with_events(batch, kept + shift, offsets)
-
-
-def check_bins(bins: int) -> None:
-    """Refuses what is not a number of bins."""
-    if isinstance(bins, bool) or not isinstance(bins, int):
-        raise TypeError(f"bins must be an int, not {bins!r}")
-    if bins < 1:
-        raise ValueError(f"bins must be at least 1, not {bins}")
 
 
 def _span_starts(batch: PackedEvents, first: Tensor, last: Tensor, bins: int) -> Tensor:

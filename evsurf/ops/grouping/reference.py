@@ -35,6 +35,8 @@ def memberships(
     y_padded, x_padded = y.long()[:, None] + top, x.long()[:, None] + left
     i, j = y_padded // down - steps[:, 0], x_padded // across - steps[:, 1]
     seen = (y_padded - i * down < height) & (x_padded - j * across < width)
+    # Validation keeps other events out; where it was switched off, nobody sees them.
+    seen &= ((y >= 0) & (y < field.size[0]) & (x >= 0) & (x < field.size[1]))[:, None]
     inside = (i >= 0) & (i < rows) & (j >= 0) & (j < columns)
     return i, j, seen & inside
 
@@ -49,7 +51,7 @@ def kept_positions(
     """
     if latest or most == 1:
         return position >= length - most
-    apart = length // (most - 1)
+    apart = (length // (most - 1)).clamp(min=1)
     from_end = length - 1 - position
     spread = (position == 0) | ((from_end % apart == 0) & (from_end // apart <= most - 2))
     return spread | (length <= most)

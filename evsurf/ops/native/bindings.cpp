@@ -114,6 +114,19 @@ void surface_backward(
         at<Real>(gradients[0]), at<Real>(gradients[1]), at<Real>(gradients[2]));
 }
 
+template <class Real>
+void live_step(
+    const EventAddresses& events, int64_t samples, int64_t count, const FieldNumbers& field,
+    const ReadingNumbers& reading, double time_scale, const WeightAddresses& weights, int hidden,
+    int threads, const std::array<Address, 5>& memory) {
+    const SurfaceInput in =
+        surface_of(events, samples, count, field, 1, 0, false, reading, time_scale);
+    lstm_live_step<Real>(
+        in, weights_of<Real>(weights, hidden, in.reading.features()), threads,
+        {at<Real>(memory[0]), at<Real>(memory[1]), at<int64_t>(memory[2]), at<int64_t>(memory[3]),
+         at<int64_t>(memory[4])});
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -127,6 +140,8 @@ NB_MODULE(_core, m) {
     m.def("surface_forward_double", &surface_forward<double>, Free());
     m.def("surface_backward_float", &surface_backward<float>, Free());
     m.def("surface_backward_double", &surface_backward<double>, Free());
+    m.def("live_step_float", &live_step<float>, Free());
+    m.def("live_step_double", &live_step<double>, Free());
     m.def("isa", &isa);
     m.def("choose_isa", [](const std::string& name) { return choose_isa(name.c_str()); });
     m.attr("largest_hidden") = kLargestHidden;

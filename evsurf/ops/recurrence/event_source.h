@@ -45,11 +45,21 @@ inline TimeScale range_scale(int64_t first, int64_t last, int64_t start, bool by
     return {-start, most == 0 ? 1 : 1 / most};
 }
 
+// What a stream remembers of the cells that a tile covers, and of its own beginning.
+struct Past {
+    const int64_t* last;   // [cells] time of each cell's last event
+    const int64_t* count;  // [cells] events so far
+    int64_t start;         // time of the stream's first event
+};
+
 template <class Real>
 class EventSource {
 public:
-    EventSource(const Plan& plan, const Tile& tile, const TileGroups& groups, const Reading& reading)
-        : groups_(groups), reading_(reading), features_(reading.features()) {
+    // Without a past, every window begins with its own first event.
+    EventSource(
+        const Plan& plan, const Tile& tile, const TileGroups& groups, const Reading& reading,
+        const Past* past = nullptr)
+        : groups_(groups), reading_(reading), past_(past), features_(reading.features()) {
         const int64_t* t = plan.events.t;
         const int64_t begin = plan.window_begin(tile.window);
         const int64_t end = plan.window_begin(tile.window + 1);
@@ -69,7 +79,7 @@ public:
 
     void begin(const Pack& pack) {
         // A lone event has no delay to scale.
-        if (pack.longest == 1 && reading_.time != Reading::kTimestamp) return;
+        if (pack.longest == 1 && !past_ && reading_.time != Reading::kTimestamp) return;
         for (int l = 0; l < kLanes; ++l)
             if (pack.sequence[l] >= 0) scale_[l] = scale_of(pack.sequence[l]);
     }
@@ -84,7 +94,7 @@ public:
             polarities(events, k, x);
             if (features_ > 2)
                 for (int l = 0; l < kLanes; ++l) rest(pack, events[l], k, l, x);
-            times(events, k, x + (features_ - 1) * kLanes);
+            times(pack, events, k, x + (features_ - 1) * kLanes);
         }
         for (int l = 0; l < kLanes && pack.sequence[l] >= 0; ++l) {
             const int32_t end = std::min(pack.length[l], first + steps);
@@ -92,7 +102,7 @@ public:
             for (int32_t k = common; k < end; ++k, out += features_ * kLanes) {
                 out[l] = polarity(events[l][k]);
                 if (features_ > 2) rest(pack, events[l], k, l, out);
-                out[(features_ - 1) * kLanes + l] = time_of(events[l], k, scale_[l]);
+                out[(features_ - 1) * kLanes + l] = time_of(pack.sequence[l], events[l], k, scale_[l]);
             }
         }
     }
@@ -102,9 +112,9 @@ private:
         const Payload* events = groups_.items() + groups_.begins()[sequence];
         const int32_t length = groups_.lengths()[sequence];
         const bool delays = reading_.time != Reading::kTimestamp;
-        if (delays && length == 1) return {0, 0};
+        if (delays && length == 1 && !past_) return {0, 0};
         if (reading_.scope == Reading::kFixed || reading_.time == Reading::kLogDelay)
-            return {0, 1 / reading_.time_scale};
+            return {past_ ? past_->start - start_ : 0, 1 / reading_.time_scale};
         if (!delays && reading_.scope == Reading::kAbsolute) return window_;
         if (!delays)
             return range_scale(elapsed_of(events[0]), elapsed_of(events[length - 1]), start_,
@@ -124,11 +134,12 @@ private:
         for (int l = 0; l < kLanes; ++l) out[l] = polarity(events[l][k]);
     }
 
-    void times(const Payload* const* events, int32_t k, Real* out) const {
-        if (k == 0 && reading_.time != Reading::kTimestamp)
+    void times(const Pack& pack, const Payload* const* events, int32_t k, Real* out) const {
+        if (k == 0 && reading_.time != Reading::kTimestamp && !past_)
             std::fill(out, out + kLanes, Real(0));
         else
-            for (int l = 0; l < kLanes; ++l) out[l] = time_of(events[l], k, scale_[l]);
+            for (int l = 0; l < kLanes; ++l)
+                out[l] = time_of(pack.sequence[l], events[l], k, scale_[l]);
     }
 
     // The features between polarity and time.
@@ -145,17 +156,23 @@ private:
         }
     }
 
-    Real time_of(const Payload* events, int32_t k, const TimeScale& scale) const {
+    Real time_of(int32_t sequence, const Payload* events, int32_t k, const TimeScale& scale) const {
         const int64_t now = elapsed_of(events[k]);
-        if (reading_.time == Reading::kTimestamp)
-            return Real(scale.of(now));
-        if (k == 0) return Real(0);
-        const double delay = double(now - elapsed_of(events[k - 1])) * scale.rate;
+        if (reading_.time == Reading::kTimestamp) return Real(scale.of(now));
+        if (k == 0 && !remembered(sequence)) return Real(0);
+        const int64_t before =
+            k > 0 ? elapsed_of(events[k - 1]) : past_->last[groups_.cells()[sequence]] - start_;
+        const double delay = double(now - before) * scale.rate;
         return Real(reading_.time == Reading::kDelay ? delay : std::log1p(delay));
+    }
+
+    bool remembered(int32_t sequence) const {
+        return past_ && past_->count[groups_.cells()[sequence]] > 0;
     }
 
     const TileGroups& groups_;
     const Reading reading_;
+    const Past* const past_;
     const int features_;
     int64_t start_ = 0;
     TimeScale window_ = {0, 0};

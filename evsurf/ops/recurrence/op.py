@@ -33,6 +33,12 @@ def warn_of_reference(reason: str) -> None:
     warnings.warn(f"evsurf computes with its slow reference: {reason}", stacklevel=2)
 
 
+def warn_where_slow(device: torch.device) -> None:
+    """Says once that a GPU runs the reference, which nobody should take for its speed."""
+    if device.type != "cpu":
+        warn_of_reference(f"there are no kernels for {device.type} in this version")
+
+
 def runs_compiled(hidden: int) -> bool:
     """Whether the compiled CPU kernels take this hidden size; warns when they do not."""
     if hidden <= _core.largest_hidden:
@@ -57,6 +63,7 @@ def _forward_reference(
     h0: Maybe, c0: Maybe, every: bool,
 ) -> Three:  # fmt: skip
     """Output after every event (none unless `every`), and the last state of every sequence."""
+    warn_where_slow(features.device)
     cell = Cell(w_ih, w_hh, b_ih, b_hh)
     state = reference.initial_state(len(offsets) - 1, cell, h0, c0)
     every_h, last = reference.forward(features, offsets, cell, state)

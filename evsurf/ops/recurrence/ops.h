@@ -66,4 +66,20 @@ void lstm_surface_backward(
     const SurfaceInput& in, const TorchWeights<Real>& weights, int threads, const Real* d_surface,
     Real* w_ih, Real* w_hh, Real* bias);
 
+// State of streams: h and c [cells, hidden], last and count [cells], start [samples]; cells are counted
+// [samples, rows, columns].
+template <class Real>
+struct StreamMemory {
+    Real* h;
+    Real* c;
+    int64_t* last;
+    int64_t* count;
+    const int64_t* start;
+};
+
+// Reads the next events of every sample's stream, in place. Only the cells that have any are touched.
+template <class Real>
+void lstm_live_step(
+    const SurfaceInput& in, const TorchWeights<Real>& weights, int threads, const StreamMemory<Real>& memory);
+
 }  // namespace evsurf

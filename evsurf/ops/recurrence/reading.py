@@ -10,6 +10,14 @@ NORMALIZATIONS = ("range", "max")
 POLARITIES = ("binary", "signed")
 
 
+_USUAL_SCALES = {"ts": 100_000.0, "delay": 100_000.0, "log_delay": 1_000.0}
+
+
+def usual_scale(time: str) -> float:
+    """Microseconds that make 1 where nobody says."""
+    return _USUAL_SCALES.get(time, 1.0)
+
+
 @dataclass(frozen=True)
 class Reading:
     """The feature vector [polarity, global time, column, row, time], by its options."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from jaxtyping import Float
 from torch import Tensor
 
+from evsurf.ops.arguments import check_same_device
 from evsurf.ops.grouping.bins import window_offsets
 from evsurf.ops.grouping.field import Field
 from evsurf.ops.grouping.op import group
@@ -36,7 +37,7 @@ def lstm_surface(
     """
     for cell in cells:
         check_weights(*cell)
-    _check_device(batch, cells[0])
+    check_same_device(batch.x, cells[0].w_ih)
     dtype = computing_dtype(cells[0].w_ih)
     layers = [cell.to(dtype) for cell in cells]
     most, latest = cap
@@ -71,11 +72,3 @@ def run_layers(
     h: Tensor
     _, h, _ = ragged_lstm(features, offsets, *layers[-1], None, None, False)
     return h
-
-
-def _check_device(batch: PackedEvents, cell: Cell) -> None:
-    if batch.x.device != cell.w_ih.device:
-        raise ValueError(
-            f"the events are on {batch.x.device} and the surface's weights on {cell.w_ih.device}; "
-            f'move one, by batch.to("{cell.w_ih.device}") or surface.to("{batch.x.device}")'
-        )

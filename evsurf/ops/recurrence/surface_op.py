@@ -11,7 +11,7 @@ from evsurf import _core
 from evsurf.ops.grouping.field import Field
 from evsurf.ops.packed import address
 from evsurf.ops.recurrence import surface_reference
-from evsurf.ops.recurrence.op import runs_compiled, weight_addresses
+from evsurf.ops.recurrence.op import runs_compiled, warn_where_slow, weight_addresses
 from evsurf.ops.recurrence.reading import Reading
 from evsurf.ops.recurrence.reference import Cell
 from evsurf.ops.recurrence.surface_reference import Input
@@ -33,6 +33,7 @@ def _forward_reference(
         x, y, t, p, offsets, Field.from_numbers(field), bins, most, latest,
         Reading.from_numbers(reading, time_scale),
     )  # fmt: skip
+    warn_where_slow(x.device)
     return surface_reference.forward(given, Cell(w_ih, w_hh, b_ih, b_hh))
 
 

@@ -127,7 +127,6 @@ def test_offsets_that_name_no_events_are_refused_by_the_core(offsets, message):
         )
 
 
-@pytest.mark.plain
 def test_the_operator_is_well_made(device):
     batch = BATCH.to(device)
     for options, most in (({}, 0), ({"kernel_size": 3}, 2)):

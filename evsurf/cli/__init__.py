@@ -1,0 +1,45 @@
+"""The command line: one verb per thing a person wants."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from rich.console import Console
+
+from evsurf.cli.bench import BENCH
+from evsurf.cli.demo import DEMO
+from evsurf.cli.doctor import DOCTOR
+from evsurf.cli.parser import UsageError, build_parser, parse
+
+__all__ = ["main"]
+
+VERBS = (DEMO, DOCTOR, BENCH)
+
+# What a shell reports of a program that Ctrl-C ended: 128 and the number of the signal.
+_STOPPED = 130
+_WRONG = 2
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Does what the words say, those of the command line by default; returns the exit code."""
+    words = sys.argv[1:] if words is None else words
+    parser = build_parser(VERBS, version("evsurf"))
+    verbs = {verb.name: verb for verb in VERBS}
+    try:
+        if not words:
+            parser.print_help()
+            return 0
+        options = parse(parser, words)
+        return verbs[options.verb].run(options[options.verb], Console())
+    except KeyboardInterrupt:
+        sys.stderr.write("evsurf: stopped\n")
+        return _STOPPED
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        if "--debug" in words:
+            raise
+        sys.stderr.write(f"evsurf: error: {error}\n")
+        if not isinstance(error, UsageError):
+            sys.stderr.write("(--debug shows where it came from)\n")
+        return _WRONG

@@ -1,0 +1,148 @@
+"""The words of a command line: what they may be, what they mean, and the help."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import NoReturn
+
+from jsonargparse import ArgumentParser, Namespace
+
+from evsurf.cli.verb import Verb
+
+_WIDTH = 88
+_INDENT = 2
+_SUMMARY = "Turns streams of an event camera into learned images."
+_EXAMPLES = ("evsurf demo", "evsurf doctor")
+_DEBUG = "show where in the program an error came from"
+
+
+class UsageError(ValueError):
+    """A command line that cannot be understood."""
+
+
+class Parser(ArgumentParser):
+    """A parser whose help starts with a sentence and examples, and whose errors are ours to print."""
+
+    summary = ""
+    examples: tuple[str, ...] = ()
+    verbs: tuple[Verb, ...] = ()
+
+    def error(self, message: str, ex: Exception | None = None) -> NoReturn:
+        """Raises; the caller prints."""
+        raise UsageError(_plainer(message)) from ex
+
+    def format_help(self) -> str:
+        """A sentence, two examples, then every verb or option in a line or two."""
+        lines = [self.summary, "", *(f"{'':{_INDENT}}{example}" for example in self.examples), ""]
+        if self.verbs:
+            lines += ["verbs:", *_columns((verb.name, verb.summary) for verb in self.verbs), ""]
+        arguments = [a for a in self._actions if not a.option_strings and not _is_verbs(a)]
+        options = [a for a in self._actions if a.option_strings]
+        if arguments:
+            lines += ["arguments:", *_columns(map(_described, arguments)), ""]
+        lines += ["options:", *_columns(map(_described, options))]
+        return "\n".join(lines) + "\n"
+
+
+def build_parser(verbs: Sequence[Verb], version: str) -> Parser:
+    """The parser of the whole command; what it returns names the verb under `verb`."""
+    parser = Parser(prog="evsurf", version=version, allow_abbrev=False)
+    parser.summary, parser.examples, parser.verbs = _SUMMARY, _EXAMPLES, tuple(verbs)
+    parser.add_argument("--debug", action="store_true", help=_DEBUG)
+    below = parser.add_subcommands(dest="verb")
+    for verb in verbs:
+        inner = Parser(allow_abbrev=False)
+        inner.summary, inner.examples = verb.summary, verb.examples
+        verb.add_options(inner)
+        inner.add_argument("--debug", action="store_true", help=_DEBUG)
+        below.add_subcommand(verb.name, inner)
+    return parser
+
+
+def parse(parser: Parser, words: Sequence[str]) -> Namespace:
+    """What the words mean; a word that is nearly right is named in the error."""
+    _check_words(parser, words)
+    return parser.parse_args(list(words))
+
+
+def _check_words(parser: Parser, words: Sequence[str]) -> None:
+    """Finds unknown verbs and options before the parser takes them for something else."""
+    inner = {name: p for a in parser._actions if _is_verbs(a) for name, p in a.choices.items()}  # type: ignore[union-attr]
+    current: argparse.ArgumentParser = parser
+    for word in words:
+        if word == "--":
+            return
+        if word.startswith("--"):
+            name = word.split("=")[0]
+            if name not in current._option_string_actions:
+                known = [o for o in current._option_string_actions if o.startswith("--")]
+                raise UsageError(f"there is no option {name}{_nearest(name, known, current)}")
+        elif current is parser and not word.startswith("-"):
+            if word not in inner:
+                raise UsageError(f"there is no verb {word!r}{_nearest(word, inner, parser)}")
+            current = inner[word]
+
+
+def _nearest(word: str, known: Iterable[str], parser: argparse.ArgumentParser) -> str:
+    found = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    if found:
+        return f"; did you mean {found[0]}?"
+    return f"; `{parser.prog.replace(' [options]', '')} --help` lists them"
+
+
+def _plainer(message: str) -> str:
+    """The parser's message as one line about what was typed."""
+    message = re.sub(r"\s+", " ", message).strip()
+    wrong = re.match(
+        r'Parser key "([^"]+)": Expected an? (?:<class \')?(\w+)\'?>?\.? Got value: (.*)', message
+    )
+    if wrong:
+        option = wrong[1].split(".")[-1].replace("_", "-")
+        return f"--{option} must be {_KINDS.get(wrong[2], wrong[2])}, not {wrong[3]!r}"
+    if message.startswith('expected "verb"'):
+        return "a verb is missing; `evsurf --help` lists them"
+    return message.replace("argument subject: ", "")
+
+
+_KINDS = {
+    "int": "a whole number",
+    "PositiveInt": "a whole number, at least 1",
+    "float": "a number",
+    "str": "a text",
+}
+
+
+def _is_verbs(action: argparse.Action) -> bool:
+    return isinstance(action.choices, dict)
+
+
+def _described(action: argparse.Action) -> tuple[str, str]:
+    """An option as it is typed, and what it does with its default."""
+    typed = ", ".join(action.option_strings)
+    if action.nargs != 0:
+        values = action.metavar or (action.choices and "|".join(map(str, action.choices)))
+        typed = f"{typed} {values}{' ...' if action.nargs == '+' else ''}".strip()
+    return typed, f"{action.help or ''}{_default(action)}"
+
+
+def _default(action: argparse.Action) -> str:
+    default = action.default
+    if action.nargs == 0 or default is None or default is argparse.SUPPRESS:
+        return ""
+    words = " ".join(map(str, default)) if isinstance(default, list | tuple) else default
+    return f" (default: {words})"
+
+
+def _columns(rows: Iterable[tuple[str, str]]) -> list[str]:
+    rows = list(rows)
+    left = max(len(name) for name, _ in rows) + 2
+    lines = []
+    for name, text in rows:
+        first, *more = textwrap.wrap(text, _WIDTH - _INDENT - left) or [""]
+        lines.append(f"{'':{_INDENT}}{name:{left}}{first}".rstrip())
+        lines += [f"{'':{_INDENT + left}}{line}" for line in more]
+    return lines
