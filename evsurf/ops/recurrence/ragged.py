@@ -47,7 +47,7 @@ def ragged_lstm(
     _check_sequences(features, offsets, w_ih)
     _check_ends(offsets, len(features))
     dtype = computing_dtype(w_ih)
-    h0, c0 = (None, None) if initial is None else _check_initial(initial, offsets, w_hh)
+    h0, c0 = (None, None) if initial is None else _check_initial(initial, features, offsets, w_hh)
     inputs = [None if a is None else a.to(dtype) for a in (w_ih, w_hh, b_ih, b_hh, h0, c0)]
     every, h, c = op(features.to(dtype), offsets, *inputs, outputs == "all")
     return every if outputs == "all" else h, (h, c)
@@ -121,7 +121,7 @@ def _check_ends(offsets: Tensor, events: int) -> None:
 
 
 def _check_initial(
-    initial: tuple[Tensor, Tensor], offsets: Tensor, w_hh: Tensor
+    initial: tuple[Tensor, Tensor], features: Tensor, offsets: Tensor, w_hh: Tensor
 ) -> tuple[Tensor, Tensor]:
     if not isinstance(initial, tuple) or len(initial) != 2:
         raise TypeError(f"initial must be a pair (h, c) of tensors, not {type(initial).__name__}")
@@ -132,5 +132,9 @@ def _check_initial(
             raise ValueError(
                 f"initial {name} must be [sequences, hidden], {list(shape)}, "
                 f"not {list(tensor.shape)}"
+            )
+        if tensor.device != features.device:
+            raise ValueError(
+                f"initial {name} is on {tensor.device}, features on {features.device}; move one"
             )
     return initial
