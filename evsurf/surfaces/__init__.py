@@ -6,6 +6,16 @@ from evsurf.surfaces.conv_lstm import ConvLSTM
 from evsurf.surfaces.live import Live
 from evsurf.surfaces.matrix_lstm import MatrixLSTM
 from evsurf.surfaces.registry import create, names
+from evsurf.surfaces.stream import StreamState, step
 from evsurf.surfaces.surface import Surface
 
-__all__ = ["ConvLSTM", "Live", "MatrixLSTM", "Surface", "create", "names"]
+__all__ = [
+    "ConvLSTM",
+    "Live",
+    "MatrixLSTM",
+    "StreamState",
+    "Surface",
+    "create",
+    "names",
+    "step",
+]

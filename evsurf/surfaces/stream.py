@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 from evsurf.events import EventBatch
+from evsurf.ops.arguments import check_same_device
 from evsurf.ops.grouping.field import Pair
 from evsurf.ops.recurrence.live import Memory, Piece, live_step, new_rows, put_rows
 from evsurf.ops.recurrence.ragged import computing_dtype
@@ -63,9 +64,9 @@ class StreamState:
     def reset(self, where: Bool[Tensor, "samples rows columns"]) -> StreamState:
         """The state with these cells as they were before their first event."""
         chosen = where.flatten()
-        keep = ~chosen[:, None]
-        h, c, last, seen = self.memory
-        return replace(self, memory=Memory(h * keep, c * keep, last, seen * ~chosen))
+        h, c = (a.masked_fill(chosen[:, None], 0) for a in (self.memory.h, self.memory.c))
+        seen = self.memory.seen.masked_fill(chosen, 0)
+        return replace(self, memory=self.memory._replace(h=h, c=c, seen=seen))
 
 
 def check_causal(surface: MatrixLSTM) -> None:
@@ -77,9 +78,7 @@ def check_causal(surface: MatrixLSTM) -> None:
         ),
         "global_time (it is measured against the last event)": surface.reading.global_time,
         f'time="{surface.reading.time}" with scope="{surface.reading.scope}" '
-        "(it is normalised by later events)": not (
-            surface.reading.scope == "fixed" or surface.reading.time == "log_delay"
-        ),
+        "(it is normalised by later events)": not surface.reading.fixed_scale,
     }
     found = [cause for cause, present in causes.items() if present]
     if found:
@@ -110,6 +109,7 @@ def push(surface: MatrixLSTM, batch: EventBatch, state: StreamState) -> StreamSt
 
     What it costs depends on the piece, not on the sensor. Nothing is differentiated.
     """
+    check_same_device(batch.x, surface.weight)
     clock = state.clock.after(batch)
     layers = [cell.to(state.memory.h.dtype) for cell in surface.cells()]
     field, reading, memory = surface.field(batch.size), surface.reading, state.memory
@@ -140,6 +140,7 @@ def step(
             f"the state is of {len(state.clock.now)} streams of size {state.size}, the batch of "
             f"{samples} of size {batch.size}"
         )
+    check_same_device(batch.x, surface.weight)
     clock = state.clock.after(batch)
     memory = state.memory
     layers = [cell.to(memory.h.dtype) for cell in surface.cells()]

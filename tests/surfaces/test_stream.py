@@ -6,7 +6,8 @@ import pytest
 import torch
 
 import evsurf as es
-from evsurf.surfaces.stream import image_of, new_state, step
+from evsurf.surfaces import step
+from evsurf.surfaces.stream import image_of, new_state
 from tests.surfaces.test_live import SIZE, stream
 from tests.tolerances import assert_near
 

@@ -104,7 +104,7 @@ def _time(
         first = t[sequences.windows[:-1].clamp(max=max(len(t) - 1, 0))] if len(t) else t
         return fixed_scale((t - first[window])[order], reading)
     delay = delays(t[order], offsets)
-    if reading.time == "log_delay" or reading.scope == "fixed":
+    if reading.fixed_scale:
         return scaled_delays(delay, reading)
     longest = torch.segment_reduce(
         delay.to(torch.float64), "max", offsets=offsets, initial=0.0, unsafe=True

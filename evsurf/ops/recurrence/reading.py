@@ -58,9 +58,9 @@ class Reading:
         return 2 + int(self.global_time) + 2 * int(self.coordinates)
 
     @property
-    def causal(self) -> bool:
-        """Whether an event's features depend on it and earlier ones alone."""
-        return not self.global_time and (self.scope == "fixed" or self.time == "log_delay")
+    def fixed_scale(self) -> bool:
+        """Whether times are divided by time_scale, which needs no later event to be known."""
+        return self.scope == "fixed" or self.time == "log_delay"
 
     def numbers(self) -> list[int]:
         """The options as the ops take them; time_scale travels beside."""
