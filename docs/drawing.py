@@ -1,4 +1,4 @@
-"""Pictures as SVG: a few shapes, and colours that survive colour-blindness, grey paper and the dark.
+"""Pictures as SVG: a few shapes, in colours for every eye, for grey paper and for dark pages.
 
 What stands on the page itself takes its colour from the page's theme (see _static/figures.css).
 """

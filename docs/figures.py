@@ -15,7 +15,9 @@ FOLDER = Path(__file__).parent.parent / "build" / "generated"
 
 # Column, row, time, polarity.
 Listed = list[tuple[int, int, int, int]]
-ONE: Listed = [(0, 0, 10, 1), (1, 0, 20, 0), (0, 1, 30, 1), (0, 0, 40, 1), (1, 0, 50, 0), (0, 0, 60, 0)]  # fmt: skip
+ONE: Listed = [
+    (0, 0, 10, 1), (1, 0, 20, 0), (0, 1, 30, 1), (0, 0, 40, 1), (1, 0, 50, 0), (0, 0, 60, 0),
+]  # fmt: skip
 A: Listed = [(0, 0, 1000, 1), (1, 0, 1010, 0), (0, 0, 1030, 1), (0, 0, 1100, 0), (1, 1, 1100, 1)]
 B: Listed = [(1, 0, 500, 0), (1, 0, 700, 1)]
 
@@ -24,19 +26,19 @@ SMALL = 12.5
 
 def batch_of(*samples: Listed) -> es.EventBatch:
     """Samples of a sensor of 2x2 pixels."""
-    return es.EventBatch.pack(
-        [
-            es.Events.from_arrays(*(list(column) for column in zip(*sample, strict=True)), (2, 2))
-            for sample in samples
-        ]
-    )
+    recordings = []
+    for sample in samples:
+        x, y, t, p = (list(column) for column in zip(*sample, strict=True))
+        recordings.append(es.Events.from_arrays(x, y, t, p, size=(2, 2)))
+    return es.EventBatch.pack(recordings)
 
 
 def surface_of(batch: es.EventBatch) -> torch.Tensor:
     """A surface of one channel, by a layer with random weights."""
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(5)
-        return es.MatrixLSTM(channels=1)(batch)
+        image: torch.Tensor = es.MatrixLSTM(channels=1)(batch)
+    return image
 
 
 def owners(groups: es.ops.Groups) -> list[int]:
@@ -50,7 +52,15 @@ def number(value: float) -> str:
     return f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
 
 
-def dense_cell(drawing: Drawing, at: Point, side: float, sequence: int | None, value: float) -> None:
+def product(letters: str, *sizes: object) -> str:
+    """A shape in letters and in numbers."""
+    times = " \N{MULTIPLICATION SIGN} "
+    return f"{times.join(letters)} = {times.join(map(str, sizes))}"
+
+
+def dense_cell(
+    drawing: Drawing, at: Point, side: float, sequence: int | None, value: float
+) -> None:
     """One pixel of a surface: whose last output it is, and what that is."""
     if sequence is None:
         drawing.box(at, side, side)
@@ -122,7 +132,9 @@ def one_sample() -> Drawing:
     drawing.text(Point(288, (top + bottom) / 2 + 9), "LSTM", kind="title")
 
     drawing.text(Point(318, 356), "the surface", anchor="end", kind="title")
-    drawing.text(Point(318, 376), "0 where nothing happened", anchor="end", size=SMALL, kind="small")
+    drawing.text(
+        Point(318, 376), "0 where nothing happened", anchor="end", size=SMALL, kind="small"
+    )
     drawing.arrow(Point(379, bottom - 5), Point(379, bottom + 17))
     surface(drawing, Point(334, bottom + 20), 45, batch, 0)
     return drawing
@@ -134,15 +146,14 @@ def worked_example() -> Drawing:
     groups = es.ops.group_by_pixel(batch)
     drawing = Drawing(
         "worked", 480, 486,
-        "Seven packed events of the samples A and B; the order that groups them into four sequences "
-        "with their offsets and cells; the padded view of 4 sequences by 3 steps; and the two "
-        "surfaces of 2 by 2 pixels.",
+        "Seven packed events of the samples A and B; the order that groups them into four "
+        "sequences with their offsets and cells; the padded view of 4 sequences by 3 steps; and "
+        "the two surfaces of 2 by 2 pixels.",
     )  # fmt: skip
     events_and_order(drawing, batch, groups)
     padded_view(drawing, Point(10, 350), batch, groups)
     drawing.text(Point(252, 306), "the surface", anchor="start", kind="title")
-    shape = " × ".join(str(n) for n in surface_of(batch).shape)
-    shape = f"N × C × H × W = {shape}"
+    shape = product("NCHW", *surface_of(batch).shape)
     drawing.text(Point(252, 325), shape, anchor="start", size=SMALL, kind="small")
     for sample, left in enumerate((252, 364)):
         surface(drawing, Point(left, 350), 48, batch, sample)
@@ -179,7 +190,8 @@ def events_and_order(drawing: Drawing, batch: es.EventBatch, groups: es.ops.Grou
         drawing.text(Point(left[place] + half, top + 16), str(event), on=colour, kind="title")
     offsets = groups.offsets.tolist()
     begins, ends = [left[k] for k in offsets[:-1]], [left[k - 1] + width for k in offsets[1:]]
-    edges = [begins[0] - 2, *((e + b) / 2 for e, b in zip(ends, begins[1:], strict=False)), ends[-1] + 2]  # fmt: skip
+    between = [(end + begin) / 2 for end, begin in zip(ends[:-1], begins[1:], strict=True)]
+    edges = [begins[0] - 2, *between, ends[-1] + 2]
     for edge, offset in zip(edges, offsets, strict=True):
         drawing.line(Point(edge, top - 4), Point(edge, top + 40))
         drawing.text(Point(edge, top + 50), str(offset))
@@ -189,16 +201,14 @@ def events_and_order(drawing: Drawing, batch: es.EventBatch, groups: es.ops.Grou
         drawing.text(Point(10, top + down), label, anchor="start", kind="title")
 
 
-def padded_view(
-    drawing: Drawing, at: Point, batch: es.EventBatch, groups: es.ops.Groups
-) -> None:
+def padded_view(drawing: Drawing, at: Point, batch: es.EventBatch, groups: es.ops.Groups) -> None:
     """P x T x F, with every event's number in the place of its features."""
     numbers = torch.arange(batch.num_events, dtype=torch.float32)[:, None]
     view, lengths = groups.padded(numbers)
     sequences, longest = view.shape[:2]
     drawing.text(Point(at.x, at.y - 44), "the padded view", anchor="start", kind="title")
-    size = f"P × T × F = {sequences} × {longest} × F"
-    drawing.text(Point(at.x, at.y - 25), size, anchor="start", size=SMALL, kind="small")
+    shape = product("PTF", sequences, longest, "F")
+    drawing.text(Point(at.x, at.y - 25), shape, anchor="start", size=SMALL, kind="small")
     for s in range(sequences):
         top = at.y + 29 * s
         for step in range(longest):
@@ -210,10 +220,12 @@ def padded_view(
             drawing.box(corner, 58, 25, colour)
             event = f"{view[s, step, 0]:.0f}"
             drawing.text(Point(corner.x + 29, top + 12.5), event, on=colour, kind="title")
-    drawing.text(Point(at.x, at.y + 126), "hatched: zeros", anchor="start", size=SMALL, kind="small")
+    drawing.text(
+        Point(at.x, at.y + 126), "hatched: zeros", anchor="start", size=SMALL, kind="small"
+    )
 
 
-def draw_all(app: object = None) -> None:
+def draw_all(_app: object = None) -> None:
     """Writes every picture; called before the pages are read."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for drawing in (one_sample(), worked_example(), tiles(), packs()):

@@ -30,8 +30,8 @@ def packs() -> Drawing:
     lengths = everything[1800 : 1800 + 6 * LANES]
     drawing = Drawing(
         "packs", 480, 424,
-        "Bars for the lengths of 96 sequences, in packs of 16: in raster order most of each pack is "
-        "idle, ordered by falling length much less is.",
+        "Bars for the lengths of 96 sequences, in packs of 16: in raster order most of each pack "
+        "is idle, ordered by falling length much less is.",
     )  # fmt: skip
     top = bars(drawing, 36, lengths, "sequences in raster order")
     bars(drawing, top + 50, falling(lengths), "longest first")

@@ -1,10 +1,13 @@
 """The compiled core. Arrays are addresses of contiguous memory, 0 for none; callers check them."""
 
+from torch import Tensor
+
 EventAddresses = tuple[int, int, int, int, int]
 Four = tuple[int, int, int, int]
 
 largest_hidden: int
 
+def large_memory(bytes: int) -> Tensor: ...
 def isa() -> str: ...
 def choose_isa(name: str) -> bool: ...
 def group(

@@ -96,7 +96,9 @@ class Axis(NamedTuple):
 
 def axes(size: tuple[int, int], options: Options) -> tuple[Axis, Axis]:
     """Rows and columns of the output."""
-    kernel, stride = (v if isinstance(v, tuple) else (v, v) for v in (options.kernel_size, options.stride))
+    kernel, stride = (
+        v if isinstance(v, tuple) else (v, v) for v in (options.kernel_size, options.stride)
+    )
     made = []
     for axis in (0, 1):
         n, k, s = size[axis], kernel[axis], stride[axis]

@@ -105,7 +105,11 @@ FIELDS: list[dict[str, Any]] = [
 
 CAPS: list[dict[str, Any]] = [
     {},
-    *({"max_events": most, "keep": keep} for most in (1, 2, 3, 7) for keep in ("uniform", "latest")),
+    *(
+        {"max_events": most, "keep": keep}
+        for most in (1, 2, 3, 7)
+        for keep in ("uniform", "latest")
+    ),
 ]
 
 
@@ -134,13 +138,20 @@ def lengths_with_offsets(
 
 
 def random_weights(
-    features: int, hidden: int, *, seed: int = 0, bias: bool = True, dtype: torch.dtype = torch.float64
+    features: int,
+    hidden: int,
+    *,
+    seed: int = 0,
+    bias: bool = True,
+    dtype: torch.dtype = torch.float64,
 ) -> list[Tensor | None]:
     """w_ih, w_hh, b_ih and b_hh, as large as torch.nn.LSTM makes them."""
     generator = torch.Generator().manual_seed(seed)
     shapes = [(4 * hidden, features), (4 * hidden, hidden), (4 * hidden,), (4 * hidden,)]
     drawn = [
-        ((torch.rand(shape, generator=generator, dtype=torch.float64) * 2 - 1) / hidden**0.5).to(dtype)
+        ((torch.rand(shape, generator=generator, dtype=torch.float64) * 2 - 1) / hidden**0.5).to(
+            dtype
+        )
         for shape in shapes
     ]
     return [*drawn] if bias else [*drawn[:2], None, None]

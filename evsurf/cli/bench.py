@@ -1,2 +1,3 @@
 from evsurf.cli.verb import Verb
-BENCH = Verb("bench","Times.",("evsurf bench ops --fast","b"),lambda p: None, lambda o,c: 0)
+
+BENCH = Verb("bench", "Times.", ("evsurf bench ops --fast", "b"), lambda p: None, lambda o, c: 0)

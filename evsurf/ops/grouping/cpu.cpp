@@ -5,6 +5,7 @@
 
 #include "grouping/groups.h"
 #include "grouping/tiles.h"
+#include "native/parallel.h"
 
 namespace evsurf {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "native/parallel.h"
+#include "native/memory.h"
 
 namespace evsurf {
 

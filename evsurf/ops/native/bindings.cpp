@@ -1,16 +1,19 @@
 // The Python face of the compiled core. Arrays come as addresses of contiguous memory whose types and
 // sizes the calling Python code has checked; the interpreter is free to run while the core works.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "grouping/groups.h"
+#include "native/memory.h"
 #include "recurrence/ops.h"
 #include "recurrence/pack.h"
 
@@ -101,6 +104,25 @@ void surface_forward(
         in, weights_of<Real>(weights, hidden, in.reading.features()), threads, at<Real>(surface));
 }
 
+using Bytes = nb::ndarray<nb::pytorch, uint8_t, nb::ndim<1>>;
+
+struct Pages {
+    void* memory;
+    size_t bytes;
+};
+
+// Unwritten memory that is kept for the next output when the last tensor that looks at it goes.
+Bytes large_memory(size_t bytes) {
+    auto pages = std::make_unique<Pages>(Pages{take_pages(bytes), bytes});
+    void* const memory = pages->memory;
+    nb::capsule owner(pages.get(), [](void* p) noexcept {
+        const std::unique_ptr<Pages> done(static_cast<Pages*>(p));
+        give_back_pages(done->memory, done->bytes);
+    });
+    pages.release();
+    return Bytes(memory, {bytes}, owner);
+}
+
 template <class Real>
 void surface_backward(
     const EventAddresses& events, int64_t samples, int64_t count, const FieldNumbers& field, int bins,
@@ -140,6 +162,7 @@ NB_MODULE(_core, m) {
     m.def("surface_forward_double", &surface_forward<double>, Free());
     m.def("surface_backward_float", &surface_backward<float>, Free());
     m.def("surface_backward_double", &surface_backward<double>, Free());
+    m.def("large_memory", &large_memory);
     m.def("live_step_float", &live_step<float>, Free());
     m.def("live_step_double", &live_step<double>, Free());
     m.def("isa", &isa);

@@ -1,16 +1,11 @@
-// Loops over threads that let exceptions out, and memory that need not be cleared.
+// Loops over threads that let exceptions out.
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <exception>
-#include <memory>
 
 #if defined(_OPENMP)
 #include <omp.h>
-#endif
-#if defined(__linux__)
-#include <sys/mman.h>
 #endif
 
 namespace evsurf {
@@ -46,42 +41,6 @@ void parallel_for(int64_t count, int threads, Body body) {
     (void)threads;
 #endif
     for (int64_t k = 0; k < count; ++k) body(k);
-}
-
-// Room for numbers that the user of it writes before reading; grows, and is never cleared.
-template <class T>
-class Room {
-public:
-    T* at_least(int64_t count) {
-        if (count > capacity_) {
-            // Half as much again, so that slowly growing demands do not allocate each time.
-            const int64_t wanted = count + (capacity_ > 0 ? count / 2 : 0);
-            numbers_.reset();
-            capacity_ = 0;
-            numbers_.reset(new T[static_cast<size_t>(wanted)]);
-            capacity_ = wanted;
-        }
-        return numbers_.get();
-    }
-    T* get() const { return numbers_.get(); }
-
-private:
-    std::unique_ptr<T[]> numbers_;
-    int64_t capacity_ = 0;
-};
-
-// Large fresh outputs cost more in page faults than in arithmetic; huge pages take 512 times fewer.
-inline void ask_for_huge_pages(void* memory, int64_t bytes) {
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-    constexpr uintptr_t page = uintptr_t{1} << 21;
-    const uintptr_t begin = (reinterpret_cast<uintptr_t>(memory) + page - 1) & ~(page - 1);
-    const uintptr_t end = (reinterpret_cast<uintptr_t>(memory) + static_cast<uintptr_t>(bytes)) & ~(page - 1);
-    // Only a wish: where the system declines, nothing but time is lost.
-    if (end > begin) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-#else
-    (void)memory;
-    (void)bytes;
-#endif
 }
 
 }  // namespace evsurf

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "native/parallel.h"
 #include "recurrence/ops.h"
 #include "recurrence/packs.h"
 

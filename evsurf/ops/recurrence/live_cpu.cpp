@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "native/parallel.h"
 #include "recurrence/ops.h"
 #include "recurrence/packs.h"
 

@@ -7,9 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 
-#include "native/parallel.h"
+#include "native/memory.h"
 #include "recurrence/pack.h"
 
 namespace evsurf {

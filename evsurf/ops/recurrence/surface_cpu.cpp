@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "native/parallel.h"
 #include "recurrence/ops.h"
 #include "recurrence/packs.h"
 
@@ -102,8 +103,6 @@ void lstm_surface_forward(
     const Plan plan(in.events, in.field, in.bins, threads);
     const ArrangedWeights<Real> arranged(weights);
     std::vector<Worker<Real>> workers(size_t(std::max(threads, 1)));
-    ask_for_huge_pages(
-        surface, int64_t(sizeof(Real)) * plan.events.samples * plan.bins * weights.hidden * plan.field.cells());
     parallel_for(int64_t(plan.tiles.size()), threads, [&](int64_t k) {
         const Tile& tile = plan.tiles[size_t(k)];
         Worker<Real>& worker = workers[size_t(thread_number())];

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -47,6 +48,20 @@ def _room(offsets: Tensor, field: list[int], bins: int, w_hh: Tensor) -> Tensor:
     return w_hh.new_empty((offsets.shape[0] - 1, bins * w_hh.shape[1], rows, columns))
 
 
+# Above this the C library takes fresh pages from the system at every allocation.
+_LARGE_BYTES = 32 << 20
+
+
+def _reused_room(offsets: Tensor, field: list[int], bins: int, w_hh: Tensor) -> Tensor:
+    """Room for a surface; a large one is in memory that earlier surfaces have left."""
+    rows, columns = Field.from_numbers(field).cells
+    shape = (len(offsets) - 1, bins * w_hh.shape[1], rows, columns)
+    size = math.prod(shape) * w_hh.element_size()
+    if size < _LARGE_BYTES:
+        return _room(offsets, field, bins, w_hh)
+    return _core.large_memory(size).view(w_hh.dtype).view(shape)
+
+
 @lstm_surface.register_fake
 def _(
     x: Tensor, y: Tensor, t: Tensor, p: Tensor, offsets: Tensor,
@@ -68,7 +83,7 @@ def _(
             x, y, t, p, offsets, field, bins, most, latest, reading, time_scale,
             w_ih, w_hh, b_ih, b_hh,
         )  # fmt: skip
-    surface = _room(offsets, field, bins, w_hh)
+    surface = _reused_room(offsets, field, bins, w_hh)
     events = [a.contiguous() for a in (x, y, t, p, offsets)]
     double = w_ih.dtype == torch.float64
     run = _core.surface_forward_double if double else _core.surface_forward_float

@@ -13,7 +13,9 @@ SIZE = (2, 3)
 
 def recording(*t: int) -> Events:
     n = len(t)
-    return Events.from_arrays([k % 3 for k in range(n)], [0] * n, t, [k % 2 for k in range(n)], SIZE)
+    return Events.from_arrays(
+        [k % 3 for k in range(n)], [0] * n, t, [k % 2 for k in range(n)], SIZE
+    )
 
 
 LONG, SHORT, NONE = recording(0, 10, 30, 50, 60, 80, 100), recording(5, 7), Events.empty(SIZE)
@@ -91,7 +93,9 @@ def test_windows_agree_with_exact_arithmetic(batch, bins):
     assert naive.samples(es.ops.group_by_time(batch, bins)) == expected
 
 
-moments = st.integers(-3, 30) | st.integers(2**31, 2**31 + 20) | st.sampled_from([MIN_TIME, MAX_TIME])
+moments = (
+    st.integers(-3, 30) | st.integers(2**31, 2**31 + 20) | st.sampled_from([MIN_TIME, MAX_TIME])
+)
 
 
 @given(event_batches(max_events=20), st.integers(1, 6), st.tuples(moments, moments).map(sorted))
@@ -132,7 +136,9 @@ def test_bins_that_are_no_int_are_refused(bins, own_errors):
     [(0.0, 1.0), (1, 2, 3), torch.zeros(2, 2, dtype=torch.int64), torch.zeros(3, 2), 5],
 )
 def test_spans_of_another_kind_are_refused(span, own_errors):
-    with pytest.raises(ValueError, match=r"span must be \(start, end\) in whole .* \[3, 2\]; found"):
+    with pytest.raises(
+        ValueError, match=r"span must be \(start, end\) in whole .* \[3, 2\]; found"
+    ):
         es.ops.group_by_time(BATCH, 2, span=span)
 
 

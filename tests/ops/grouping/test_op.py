@@ -96,17 +96,17 @@ def test_events_off_the_sensor_are_left_out(device, options, places):
     """Validation refuses them; where it is switched off they must not do any harm."""
     size = (4, 5)
     field = Field.of(size, **options)
-    x, y = (torch.tensor(v, dtype=torch.int16) for v in zip(*places, strict=True)) if places else (
-        torch.zeros(0, dtype=torch.int16),
-    ) * 2
+    x, y = (
+        (torch.tensor(v, dtype=torch.int16) for v in zip(*places, strict=True))
+        if places
+        else (torch.zeros(0, dtype=torch.int16),) * 2
+    )
     on = ((x >= 0) & (x < size[1]) & (y >= 0) & (y < size[0])).nonzero()[:, 0]
     offsets = torch.tensor([0, len(x)])
     made = group(x.to(device), y.to(device), offsets.to(device), field.numbers(), 0, False)
     order, borders, cell, counts = (a.cpu() for a in made)
     sequences, events = counts.tolist()
-    wanted = reference.group(
-        x[on], y[on], torch.tensor([0, len(on)]), field, most=0, latest=False
-    )
+    wanted = reference.group(x[on], y[on], torch.tensor([0, len(on)]), field, most=0, latest=False)
     assert torch.equal(order[:events], on[wanted[0]])
     assert torch.equal(borders[: sequences + 1], wanted[1])
     assert torch.equal(cell[:sequences], wanted[2])
@@ -122,9 +122,7 @@ def test_events_off_the_sensor_are_left_out(device, options, places):
 )
 def test_offsets_that_name_no_events_are_refused_by_the_core(offsets, message):
     with pytest.raises(ValueError, match=message):
-        group(
-            BATCH.x, BATCH.y, torch.tensor(offsets), Field.of(BATCH.size).numbers(), 0, False
-        )
+        group(BATCH.x, BATCH.y, torch.tensor(offsets), Field.of(BATCH.size).numbers(), 0, False)
 
 
 def test_the_operator_is_well_made(device):

@@ -31,9 +31,7 @@ def read(
     windows = window_offsets(batch.t, batch.offsets, bins)
     groups = grouping.group(batch.x, batch.y, windows, field, most=0, latest=False)
     sequences = Sequences(*groups, windows, batch.offsets)
-    return event_features(
-        batch.x, batch.y, batch.t, batch.p, sequences, field, reading
-    ), sequences
+    return event_features(batch.x, batch.y, batch.t, batch.p, sequences, field, reading), sequences
 
 
 # Sequences: A (0, 0) at 1000, 1030, 1100; A (0, 1) at 1010; A (1, 1) at 1100; B (0, 1) at 500, 700.
@@ -70,14 +68,18 @@ def test_signed_polarities_are_minus_one_and_one():
 
 def test_global_time_is_that_of_the_whole_sample():
     sample = Events.from_arrays([0] * 5, [0] * 5, [0, 10, 60, 80, 100], [1] * 5, (1, 1))
-    features, _ = read(EventBatch.pack([sample]), Reading("ts", "absolute", global_time=True), bins=2)
+    features, _ = read(
+        EventBatch.pack([sample]), Reading("ts", "absolute", global_time=True), bins=2
+    )
     expected = [[0.0, 0.0], [0.1, 1.0], [0.6, 0.0], [0.8, 0.5], [1.0, 1.0]]
     assert_near(features[:, 1:], torch.tensor(expected, dtype=torch.float64))
 
 
 def test_places_run_from_the_fields_top_left_to_its_bottom_right():
     one = Events.from_arrays([1], [1], [0], [1], (3, 3))
-    features, sequences = read(EventBatch.pack([one]), Reading(coordinates=True), Field.of((3, 3), 3))
+    features, sequences = read(
+        EventBatch.pack([one]), Reading(coordinates=True), Field.of((3, 3), 3)
+    )
     places = dict(zip(sequences.cell.tolist(), features[:, 1:3].tolist(), strict=True))
     assert places[0] == [1, 1]  # cell (0, 0)
     assert places[4] == [0.5, 0.5]  # cell (1, 1)
@@ -131,9 +133,7 @@ def test_features_are_those_of_the_definition(batch, arguments):
         for i, j, seen in naive.sequences(window, batch.size, reads)
         for vector in naive.features(window, sample, (i, j), seen, batch.size, reads)
     ]
-    assert_near(
-        features, torch.tensor(expected, dtype=torch.float64).reshape(-1, reading.features)
-    )
+    assert_near(features, torch.tensor(expected, dtype=torch.float64).reshape(-1, reading.features))
 
 
 @given(event_batches(), st.sampled_from([Reading("ts", "absolute"), Reading("ts"), Reading()]))

@@ -66,7 +66,9 @@ def test_gradients_are_those_of_the_reference(device, lengths, started, asked):
     x, offsets, weights, h0, c0 = inputs(lengths)
     cell = Cell(*weights)
     generator = torch.Generator().manual_seed(7)
-    slopes = [torch.randn(v.shape, generator=generator).double() for v in (x @ cell.w_ih[:3].T, h0, c0)]
+    slopes = [
+        torch.randn(v.shape, generator=generator).double() for v in (x @ cell.w_ih[:3].T, h0, c0)
+    ]
     d_every, d_h, d_c = slopes if asked == "every" else (None, *slopes[1:])
     start = (h0, c0) if started else (None, None)
     g = reference.backward(
@@ -109,7 +111,9 @@ def test_every_hidden_size_is_computed(device, isa, hidden, features):
     d = torch.ones_like(wanted), torch.ones_like(h0), torch.ones_like(c0)
     g = reference.backward(x, offsets, cell, state, d[0], reference.State(*d[1:]))
     found = ragged_lstm_backward(*given, *(a.to(device) for a in d), True)
-    for actual, expected in zip(found, (g.features, g.w_ih, g.w_hh, g.bias, g.h0, g.c0), strict=True):
+    for actual, expected in zip(
+        found, (g.features, g.w_ih, g.w_hh, g.bias, g.h0, g.c0), strict=True
+    ):
         assert_near(actual, expected, kind="gradient")
 
 
@@ -168,9 +172,7 @@ def test_the_operators_are_well_made(device):
     features, w_ih, w_hh, b_ih, b_hh, h, c = leaves
     offsets = offsets.to(device)
     for every in (True, False):
-        torch.library.opcheck(
-            ragged_lstm, (features, offsets, w_ih, w_hh, b_ih, b_hh, h, c, every)
-        )
+        torch.library.opcheck(ragged_lstm, (features, offsets, w_ih, w_hh, b_ih, b_hh, h, c, every))
     torch.library.opcheck(
         ragged_lstm, (features, offsets, w_ih, w_hh, None, None, None, None, False)
     )

@@ -141,7 +141,9 @@ def configurations():
     for k in range(50):
         lengths = [number(0, 4) for _ in range(number(1, 5))] + [1]
         outputs = "all" if k % 2 else "last"
-        yield pytest.param(lengths, number(1, 4), number(1, 6), k % 3 > 0, k % 4 < 2, outputs, id=str(k))
+        yield pytest.param(
+            lengths, number(1, 4), number(1, 6), k % 3 > 0, k % 4 < 2, outputs, id=str(k)
+        )
 
 
 @pytest.mark.parametrize(

@@ -39,13 +39,14 @@ def run(seeds: list[int], outputs: str = "last") -> list[list[Tensor]]:
     leaves = [a.requires_grad_() for a in (x, h0, c0)]
     weights = [w.requires_grad_() for w in random_weights(2, HIDDEN, dtype=torch.float32)]
     offsets = torch.tensor([0, *flat]).cumsum(0)
-    output, (h, c) = es.ops.ragged_lstm(
-        x, offsets, *weights, initial=(h0, c0), outputs=outputs
-    )
+    output, (h, c) = es.ops.ragged_lstm(x, offsets, *weights, initial=(h0, c0), outputs=outputs)
     gradients = torch.autograd.grad((output * slope).sum() + c.sum(), leaves)
     made = [output.detach(), h.detach(), c.detach(), *gradients]
     rows = [events if len(a) == sum(events) else sequences for a in made]
-    return [list(parts) for parts in zip(*(a.split(n) for a, n in zip(made, rows, strict=True)), strict=True)]
+    return [
+        list(parts)
+        for parts in zip(*(a.split(n) for a, n in zip(made, rows, strict=True)), strict=True)
+    ]
 
 
 def weight_gradients(seeds: list[int]) -> list[Tensor]:

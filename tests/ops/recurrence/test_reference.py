@@ -86,7 +86,9 @@ def test_the_state_given_is_not_changed():
     d_before = [a.clone() for a in d_state]
     reference.forward(draw(7, 2), OFFSETS, cell, state)
     reference.backward(draw(7, 2), OFFSETS, cell, state, None, d_state)
-    assert all(torch.equal(a, b) for a, b in zip([*state, *d_state], before + d_before, strict=True))
+    assert all(
+        torch.equal(a, b) for a, b in zip([*state, *d_state], before + d_before, strict=True)
+    )
 
 
 def test_an_empty_sequence_keeps_its_state():

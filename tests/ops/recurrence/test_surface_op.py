@@ -6,17 +6,18 @@ from torch import Tensor
 
 from evsurf import _core
 from evsurf.events import EventBatch
-from evsurf.ops.grouping.field import Field
 from evsurf.ops.recurrence import surface_reference
 from evsurf.ops.recurrence.op import warn_of_reference
-from evsurf.ops.recurrence.reading import Reading
 from evsurf.ops.recurrence.reference import Cell
 from evsurf.ops.recurrence.surface_op import lstm_surface, lstm_surface_backward
 from evsurf.ops.recurrence.surface_reference import Input
 from tests import naive
+from tests.ops.recurrence.inputs import op_arguments, surface_input
 from tests.random_events import (
     CAPS,
     FIELDS,
+    MAX_TIME,
+    MIN_TIME,
     READINGS,
     event_batches,
     options,
@@ -26,34 +27,13 @@ from tests.random_events import (
 from tests.tolerances import assert_near
 
 
-def case(batch: EventBatch, options: naive.Options) -> Input:
-    field = Field.of(batch.size, options.kernel_size, options.stride, options.padding)
-    reading = Reading(
-        options.time, options.scope, options.normalize, options.global_time,
-        options.with_coordinates, options.polarity, options.scale,
-    )  # fmt: skip
-    return Input(
-        batch.x, batch.y, batch.t, batch.p, batch.offsets, field, options.bins,
-        options.max_events or 0, options.keep == "latest", reading,
-    )  # fmt: skip
-
-
-def arguments(given: Input, device: torch.device | str = "cpu") -> list:
-    """The op's arguments before the weights."""
-    events = [a.to(device) for a in (given.x, given.y, given.t, given.p, given.offsets)]
-    return [
-        *events, given.field.numbers(), given.bins, given.most, given.latest,
-        given.reading.numbers(), given.reading.time_scale,
-    ]  # fmt: skip
-
-
 def run(given: Input, weights: list[Tensor | None], device: torch.device | str = "cpu"):
     """The op's surface, a slope, and its gradients of w_ih, w_hh and bias."""
     on_device = [None if w is None else w.to(device) for w in weights]
-    surface = lstm_surface(*arguments(given, device), *on_device)
+    surface = lstm_surface(*op_arguments(given, device), *on_device)
     generator = torch.Generator().manual_seed(0)
     slope = torch.randn(surface.shape, generator=generator, dtype=surface.dtype)
-    gradients = lstm_surface_backward(slope.to(device), *arguments(given, device), *on_device)
+    gradients = lstm_surface_backward(slope.to(device), *op_arguments(given, device), *on_device)
     return surface, slope, gradients
 
 
@@ -70,14 +50,16 @@ def assert_as_reference(given: Input, weights: list[Tensor | None], device="cpu"
 @pytest.mark.parametrize("field", FIELDS, ids=str)
 def test_every_reading_of_every_field_is_that_of_the_reference(device, reading, field):
     options = naive.Options(**reading, **field, global_time=True, bins=2, time_scale=3.0)
-    given = case(random_batch([60, 0, 25], (4, 5)), options)
+    given = surface_input(random_batch([60, 0, 25], (4, 5)), options)
     assert_as_reference(given, random_weights(given.reading.features, 3), device)
 
 
 @pytest.mark.parametrize("cap", CAPS, ids=str)
 @pytest.mark.parametrize("time", ["delay", "ts"])
 def test_every_cap_is_that_of_the_reference(device, cap, time):
-    given = case(random_batch([60, 0, 25], (3, 3)), naive.Options(kernel_size=2, time=time, **cap))
+    given = surface_input(
+        random_batch([60, 0, 25], (3, 3)), naive.Options(kernel_size=2, time=time, **cap)
+    )
     assert_as_reference(given, random_weights(4, 3), device)
 
 
@@ -89,7 +71,7 @@ def test_every_cap_is_that_of_the_reference(device, cap, time):
 )
 def test_any_batch_has_the_references_surface(device, batch, chosen, hidden, bias):
     try:
-        given = case(batch, naive.Options(**chosen))
+        given = surface_input(batch, naive.Options(**chosen))
     except ValueError:
         return
     weights = random_weights(given.reading.features, hidden, bias=bias)
@@ -110,20 +92,22 @@ def test_any_batch_has_the_references_surface(device, batch, chosen, hidden, bia
     ],
 )
 def test_large_windows_are_cut_without_a_trace(device, size, counts, chosen):
-    given = case(random_batch(counts, size), naive.Options(**chosen))
+    given = surface_input(random_batch(counts, size), naive.Options(**chosen))
     weights = random_weights(given.reading.features, 2)
     assert_as_reference(given, weights, device)
 
 
 @pytest.mark.parametrize("hidden", [1, 2, 3, 4, 5, 8, 16, 17, 33, 64])
 def test_every_hidden_size_is_computed(device, isa, hidden):
-    given = case(random_batch([200, 3], (3, 4)), naive.Options(kernel_size=2, bins=2))
+    given = surface_input(random_batch([200, 3], (3, 4)), naive.Options(kernel_size=2, bins=2))
     assert_as_reference(given, random_weights(4, hidden, dtype=torch.float32), device)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_threads_make_no_difference(isa, threads, threads_set):
-    given = case(random_batch([100_000, 30, 0, 3000], (40, 50)), naive.Options(kernel_size=2))
+    given = surface_input(
+        random_batch([100_000, 30, 0, 3000], (40, 50)), naive.Options(kernel_size=2)
+    )
     weights = random_weights(4, 3, dtype=torch.float32)
     threads_set(2)
     before = run(given, weights)
@@ -136,7 +120,7 @@ def test_threads_make_no_difference(isa, threads, threads_set):
 def test_more_tiles_than_partial_sums_give_the_same_gradients(device):
     """Tiles of a large batch share their sums of gradients."""
     batch = random_batch([20] * 700, (3, 4))
-    given = case(batch, naive.Options())
+    given = surface_input(batch, naive.Options())
     assert_as_reference(given, random_weights(2, 3), device)
 
 
@@ -147,15 +131,20 @@ def configurations():
         return choices[int(torch.randint(len(choices), (), generator=generator))]
 
     for k in range(30):
-        options = {**one_of(READINGS), **one_of(FIELDS), **one_of(CAPS), "bins": one_of([1, 1, 2, 3])}
+        options = {
+            **one_of(READINGS),
+            **one_of(FIELDS),
+            **one_of(CAPS),
+            "bins": one_of([1, 1, 2, 3]),
+        }
         options |= {"global_time": one_of([True, False]), "polarity": one_of(["binary", "signed"])}
         yield pytest.param(options, one_of([1, 2, 3, 4]), one_of([True, False]), id=str(k))
 
 
 @pytest.mark.parametrize(("chosen", "hidden", "bias"), list(configurations()))
 def test_gradients_are_those_of_differences(device, chosen, hidden, bias):
-    given = case(random_batch([9, 0, 5], (3, 4)), naive.Options(**chosen))
-    fixed = arguments(given, device)
+    given = surface_input(random_batch([9, 0, 5], (3, 4)), naive.Options(**chosen))
+    fixed = op_arguments(given, device)
     weights = random_weights(given.reading.features, hidden, bias=bias)
     leaves = [w.to(device).requires_grad_() for w in weights if w is not None]
 
@@ -181,19 +170,36 @@ def test_events_that_validation_refuses_do_no_harm(device, places, chosen):
     t = torch.tensor([t for _, _, t in places], dtype=torch.int64)
     x, y = (torch.tensor([e[k] for e in places], dtype=torch.int16) for k in (0, 1))
     batch = EventBatch(x, y, t, t % 2 == 0, torch.tensor([0, len(t)]), (4, 5), validate=False)
-    given = case(batch, naive.Options(**chosen))
+    given = surface_input(batch, naive.Options(**chosen))
     surface, _, _ = run(given, random_weights(given.reading.features, 3), device)
     assert surface.shape == (1, 3 * given.bins, *given.field.cells)
 
 
+def test_moments_of_the_longest_span_are_told_apart(device):
+    """Beyond 2**53 microseconds a double no longer holds each; differences are taken before."""
+    t = torch.tensor([MIN_TIME, 5, 6, 8, MAX_TIME])
+    x = torch.tensor([0, 1, 1, 1, 0], dtype=torch.int16)
+    batch = EventBatch(x, torch.zeros_like(x), t, t % 2 == 0, torch.tensor([0, 5]), (1, 2))
+    for reading in READINGS:
+        given = surface_input(batch, naive.Options(**reading, global_time=True, time_scale=3.0))
+        assert_as_reference(given, random_weights(3, 3), device)
+
+
 def test_events_off_the_sensor_leave_no_trace(device):
     batch = random_batch([40], (4, 5))
-    x, y = (torch.cat([a[:20], torch.tensor(v).short(), a[20:]]) for a, v in ((batch.x, [-1, 5, 2, 2, 300]), (batch.y, [1, 1, -1, 4, 300])))
+    x, y = (
+        torch.cat([a[:20], torch.tensor(v).short(), a[20:]])
+        for a, v in ((batch.x, [-1, 5, 2, 2, 300]), (batch.y, [1, 1, -1, 4, 300]))
+    )
     t, p = (torch.cat([a[:20], a[19:20].expand(5), a[20:]]) for a in (batch.t, batch.p))
     more = EventBatch(x, y, t, p, torch.tensor([0, 45]), (4, 5), validate=False)
     for options in (naive.Options(), naive.Options(kernel_size=3)):
-        weights = random_weights(case(batch, options).reading.features, 3)
-        for a, b in zip(run(case(batch, options), weights, device), run(case(more, options), weights, device), strict=True):
+        weights = random_weights(surface_input(batch, options).reading.features, 3)
+        for a, b in zip(
+            run(surface_input(batch, options), weights, device),
+            run(surface_input(more, options), weights, device),
+            strict=True,
+        ):
             assert all(torch.equal(*pair) for pair in zip(a, b, strict=True))
 
 
@@ -203,17 +209,21 @@ def test_events_off_the_sensor_leave_no_trace(device):
 )
 def test_offsets_that_name_no_events_are_refused_by_the_core(offsets, message):
     batch = random_batch([9], (3, 4))
-    wrong = EventBatch(batch.x, batch.y, batch.t, batch.p, torch.tensor(offsets), (3, 4), validate=False)
+    wrong = EventBatch(
+        batch.x, batch.y, batch.t, batch.p, torch.tensor(offsets), (3, 4), validate=False
+    )
     with pytest.raises(ValueError, match=message):
-        lstm_surface(*arguments(case(wrong, naive.Options())), *random_weights(2, 3))
+        lstm_surface(*op_arguments(surface_input(wrong, naive.Options())), *random_weights(2, 3))
 
 
 def test_larger_hidden_sizes_are_computed_by_the_reference_with_one_warning():
     warn_of_reference.cache_clear()
     hidden = _core.largest_hidden + 1
-    given = case(random_batch([30, 0, 4], (3, 4)), naive.Options(max_events=4))
+    given = surface_input(random_batch([30, 0, 4], (3, 4)), naive.Options(max_events=4))
     weights = random_weights(2, hidden, dtype=torch.float32)
-    with pytest.warns(UserWarning, match=f"hidden sizes up to 64, and this layer has {hidden}") as seen:
+    with pytest.warns(
+        UserWarning, match=f"hidden sizes up to 64, and this layer has {hidden}"
+    ) as seen:
         surface, slope, gradients = run(given, weights)
     assert len(seen) == 1
     assert torch.equal(surface, surface_reference.forward(given, Cell(*weights)))
@@ -225,8 +235,10 @@ def test_larger_hidden_sizes_are_computed_by_the_reference_with_one_warning():
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
 @pytest.mark.parametrize("bias", [True, False])
 def test_the_operators_are_well_made(device, bias):
-    given = case(random_batch([9, 0, 7], (4, 5)), naive.Options(bins=2, kernel_size=2, max_events=3))
-    fixed = arguments(given, device)
+    given = surface_input(
+        random_batch([9, 0, 7], (4, 5)), naive.Options(bins=2, kernel_size=2, max_events=3)
+    )
+    fixed = op_arguments(given, device)
     weights = [None if w is None else w.to(device) for w in random_weights(4, 3, bias=bias)]
     slope = torch.ones(3, 6, 4, 5, dtype=torch.float64, device=device)
     torch.library.opcheck(lstm_surface_backward, (slope, *fixed, *weights))

@@ -2,28 +2,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evsurf.events import EventBatch
-from evsurf.ops.grouping.field import Field
 from evsurf.ops.recurrence import surface_reference
-from evsurf.ops.recurrence.reading import Reading
 from evsurf.ops.recurrence.reference import Cell
-from evsurf.ops.recurrence.surface_reference import Input, place
+from evsurf.ops.recurrence.surface_reference import place
 from tests import naive
+from tests.ops.recurrence.inputs import surface_input
 from tests.random_events import event_batches, options, random_weights
 from tests.tolerances import assert_near
-
-
-def given_input(batch: EventBatch, options: naive.Options) -> Input:
-    """A batch, and how the reference reads it. Fails as the field does."""
-    field = Field.of(batch.size, options.kernel_size, options.stride, options.padding)
-    reading = Reading(
-        options.time, options.scope, options.normalize, options.global_time,
-        options.with_coordinates, options.polarity, options.scale,
-    )  # fmt: skip
-    return Input(
-        batch.x, batch.y, batch.t, batch.p, batch.offsets, field, options.bins,
-        options.max_events or 0, options.keep == "latest", reading,
-    )  # fmt: skip
 
 
 def test_outputs_are_placed_at_their_cells_and_bins_become_channels():
@@ -49,7 +34,7 @@ def test_surfaces_and_gradients_are_those_of_a_loop(batch, arguments, hidden, bi
     rows, columns = naive.axes(batch.size, options)
     if rows.cells < 1 or columns.cells < 1:
         return
-    given = given_input(batch, options)
+    given = surface_input(batch, options)
     weights = random_weights(given.reading.features, hidden, bias=bias)
     cell = Cell(*weights)
     made = surface_reference.forward(given, cell)

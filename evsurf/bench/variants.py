@@ -1,0 +1,122 @@
+"""The ways to a Matrix-LSTM surface that are timed, all with the same weights.
+
+Each is complete: from packed events to the dense surface, grouping and features included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from evsurf.events import EventBatch
+from evsurf.ops import Groups, group_by_pixel
+from evsurf.ops.recurrence.surface_reference import place
+from evsurf.surfaces import ConvLSTM, MatrixLSTM
+
+FEATURES = 2
+"""Polarity and the delay since the pixel's previous event, relative to its longest."""
+
+Surface = Float[Tensor, "samples channels height width"]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way, by name."""
+
+    name: str
+    module: nn.Module
+    equals_ours: bool
+    """Whether it must give the values of Matrix-LSTM; a larger kernel computes something else."""
+    training_bytes: Callable[[EventBatch], float]
+    """About how much memory forward and backward take, counted from what they keep."""
+
+
+class PaddedLSTM(nn.Module):
+    """torch.nn.LSTM on all sequences padded to the longest one, as the paper describes."""
+
+    def __init__(self, lstm: nn.LSTM) -> None:
+        super().__init__()
+        self.lstm = lstm
+
+    def forward(self, batch: EventBatch) -> Surface:
+        """Groups, pads, runs the LSTM, takes the output after each last event, places it."""
+        groups = group_by_pixel(batch)
+        padded, lengths = groups.padded(_features(batch, groups))
+        outputs, _ = self.lstm(padded)
+        last = outputs[torch.arange(len(groups), device=lengths.device), lengths - 1]
+        return _placed(last, groups)
+
+
+class PackedLSTM(nn.Module):
+    """torch.nn.LSTM on PyTorch's packed sequences, which skip the padding."""
+
+    def __init__(self, lstm: nn.LSTM) -> None:
+        super().__init__()
+        self.lstm = lstm
+
+    def forward(self, batch: EventBatch) -> Surface:
+        """Groups, pads, packs, runs the LSTM, places its last states."""
+        groups = group_by_pixel(batch)
+        padded, lengths = groups.padded(_features(batch, groups))
+        packed = nn.utils.rnn.pack_padded_sequence(
+            padded, lengths.cpu(), batch_first=True, enforce_sorted=False
+        )
+        _, (last, _) = self.lstm(packed)
+        return _placed(last[0], groups)
+
+
+def _features(batch: EventBatch, groups: Groups) -> Float[Tensor, "events features"]:
+    """Of every event, in the packed order. Delays go by pixel, so they are found in its order."""
+    order, offsets = groups.order, groups.offsets
+    t = batch.t[order]
+    delay = t.diff(prepend=t[:1])
+    delay[offsets[:-1]] = 0
+    delay = delay.float()
+    longest = torch.segment_reduce(delay, "max", offsets=offsets, unsafe=True)
+    rate = torch.where(longest > 0, 1 / longest, 0.0)
+    scaled = delay * torch.repeat_interleave(rate, groups.lengths, output_size=len(order))
+    features = torch.empty(len(order), FEATURES, device=t.device)
+    features[:, 0] = batch.p
+    features[order, 1] = scaled
+    return features
+
+
+def _placed(last: Float[Tensor, "sequences channels"], groups: Groups) -> Surface:
+    shape = (groups.samples, last.shape[1], *groups.cells)
+    return place(last, groups.cell, shape).contiguous()
+
+
+def variants(channels: int, device: torch.device) -> list[Variant]:
+    """All of them, ours first. Their weights are drawn from torch's global random numbers."""
+    lstm = nn.LSTM(FEATURES, channels, batch_first=True)
+    ours = MatrixLSTM(channels)
+    ours.load_state_dict(lstm.state_dict())
+    pointwise = ConvLSTM(channels, kernel_size=1, forget_offset=0.0, mask_finished=True)
+    _take_weights(pointwise, lstm)
+    made = [
+        Variant("evsurf", ours, True, _little),
+        Variant("nn.LSTM packed", PackedLSTM(lstm), True, _little),
+        Variant("nn.LSTM padded", PaddedLSTM(lstm), True, lambda b: _padded_bytes(b, channels)),
+        Variant("ConvLSTM 1x1", pointwise, True, lambda b: _dense_bytes(b, channels)),
+        Variant("ConvLSTM 3x3", ConvLSTM(channels), False, lambda b: _dense_bytes(b, channels)),
+    ]
+    for variant in made:
+        variant.module.to(device)
+    return made
+
+
+def _take_weights(conv: ConvLSTM, lstm: nn.LSTM) -> None:
+    """A kernel of one pixel is the LSTM, with its gates in another order and one bias."""
+
+    def reordered(weight: Tensor) -> Tensor:
+        i, f, g, o = weight.detach().chunk(4)
+        return torch.cat([i, f, o, g])
+
+    with torch.no_grad():
+        conv.weight_ih.copy_(reordered(lstm.weight_ih_l0)[:, :, None, None])
+        conv.weight_hh.copy_(reordered(lstm.weight_hh_l0)[:, :, None, None])
+        conv.bias_ih.copy_(reordered(lstm.bias_ih_l0 + lstm.bias_hh_l0))
