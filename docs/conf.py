@@ -17,6 +17,7 @@ version = release = installed_version("evsurf")
 extensions = [
     "docs.figures",
     "docs.mathml",
+    "docs.speed_tables",
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",

@@ -78,6 +78,26 @@ def device(request: pytest.FixtureRequest) -> torch.device:
     return torch.device(request.param)
 
 
+@pytest.fixture(params=["baseline", "avx2", "avx512"])
+def isa(request: pytest.FixtureRequest):
+    """Each copy of the compiled kernels that this processor can run."""
+    # Not at the top: the package is imported only once its annotations are being checked.
+    from evsurf import _core
+
+    if not _core.choose_isa(request.param):
+        pytest.skip(f"this processor has no {request.param}")
+    yield request.param
+    _core.choose_isa("best")
+
+
+@pytest.fixture
+def threads_set():
+    """Sets the number of threads until the end of the test."""
+    before = torch.get_num_threads()
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
+
+
 @pytest.fixture
 def own_errors():
     """Lets wrong arguments past the checked annotations to our own errors, which users see."""

@@ -1,7 +1,7 @@
 """Matrix-LSTM as it is defined: one event, one cell, one bin after another, in double precision.
 
-Slow and plainly right. Nothing here knows how the library does it. Times are Python's integers, which
-cannot overflow, and gradients come from autograd.
+Slow and plainly right. Nothing here knows how the library does it. Times are Python's integers,
+which cannot overflow, and gradients come from autograd.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import torch
@@ -62,7 +63,7 @@ def samples(batch: EventBatch) -> list[list[Event]]:
     rows = zip(batch.x.tolist(), batch.y.tolist(), batch.t.tolist(), batch.p.tolist(), strict=True)
     events = [Event(x, y, t, int(p)) for x, y, t, p in rows]
     offsets = batch.offsets.tolist()
-    return [events[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    return [events[a:b] for a, b in pairwise(offsets)]
 
 
 def bin_of(t: int, first: int, last: int, bins: int) -> int:
@@ -102,15 +103,14 @@ def axes(size: tuple[int, int], options: Options) -> tuple[Axis, Axis]:
     made = []
     for axis in (0, 1):
         n, k, s = size[axis], kernel[axis], stride[axis]
-        if options.padding == "valid":
-            before = after = 0
-        elif options.padding == "same":
+        if options.padding == "same":
             extra = (n - 1) * s + k - n
-            after = extra // 2
-            before = extra - after
-        else:
-            left, right, top, bottom = options.padding  # type: ignore[misc]
+            before, after = extra - extra // 2, extra // 2
+        elif isinstance(options.padding, tuple):
+            left, right, top, bottom = options.padding
             before, after = ((top, bottom), (left, right))[axis]
+        else:
+            before, after = 0, 0
         made.append(Axis(k, s, before, (n + before + after - k) // s + 1))
     return made[0], made[1]
 
@@ -152,7 +152,7 @@ def times(own: list[int], window: list[int], options: Options) -> list[float]:
     if options.time == "ts":
         among = window if options.scope == "absolute" else own
         return [scaled(t, among[0], among[-1], options) for t in own]
-    delays = [0, *(b - a for a, b in zip(own[:-1], own[1:], strict=True))]
+    delays = [0, *(b - a for a, b in pairwise(own))]
     if options.time == "log_delay":
         return [math.log1p(d / options.scale) for d in delays]
     longest = options.scale if options.scope == "fixed" else max(delays)

@@ -144,7 +144,7 @@ def random_weights(
     seed: int = 0,
     bias: bool = True,
     dtype: torch.dtype = torch.float64,
-) -> list[Tensor | None]:
+) -> list[Any]:
     """w_ih, w_hh, b_ih and b_hh, as large as torch.nn.LSTM makes them."""
     generator = torch.Generator().manual_seed(seed)
     shapes = [(4 * hidden, features), (4 * hidden, hidden), (4 * hidden,), (4 * hidden,)]

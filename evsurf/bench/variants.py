@@ -95,7 +95,7 @@ def variants(channels: int, device: torch.device) -> list[Variant]:
     lstm = nn.LSTM(FEATURES, channels, batch_first=True)
     ours = MatrixLSTM(channels)
     ours.load_state_dict(lstm.state_dict())
-    pointwise = ConvLSTM(channels, kernel_size=1, forget_offset=0.0, mask_finished=True)
+    pointwise = ConvLSTM(channels, kernel_size=1, forget_offset=0.0)
     _take_weights(pointwise, lstm)
     made = [
         Variant("evsurf", ours, True, _little),
@@ -113,10 +113,50 @@ def _take_weights(conv: ConvLSTM, lstm: nn.LSTM) -> None:
     """A kernel of one pixel is the LSTM, with its gates in another order and one bias."""
 
     def reordered(weight: Tensor) -> Tensor:
-        i, f, g, o = weight.detach().chunk(4)
+        i, f, g, o = weight.chunk(4)
         return torch.cat([i, f, o, g])
 
+    weights = lstm.state_dict()
     with torch.no_grad():
-        conv.weight_ih.copy_(reordered(lstm.weight_ih_l0)[:, :, None, None])
-        conv.weight_hh.copy_(reordered(lstm.weight_hh_l0)[:, :, None, None])
-        conv.bias_ih.copy_(reordered(lstm.bias_ih_l0 + lstm.bias_hh_l0))
+        conv.weight_ih.copy_(reordered(weights["weight_ih_l0"])[:, :, None, None])
+        conv.weight_hh.copy_(reordered(weights["weight_hh_l0"])[:, :, None, None])
+        conv.bias_ih.copy_(reordered(weights["bias_ih_l0"] + weights["bias_hh_l0"]))
+
+
+def _little(_: EventBatch) -> float:
+    """Those that keep nothing padded take less than anyone counts."""
+    return 0.0
+
+
+def _padded_bytes(batch: EventBatch, channels: int) -> float:
+    """Gates, states and outputs of every padded step; measured on a CPU, rounded up."""
+    groups = group_by_pixel(batch)
+    steps = len(groups) * int(groups.lengths.max()) if len(groups) else 0
+    return steps * (70 * channels + 200)
+
+
+def _dense_bytes(batch: EventBatch, channels: int) -> float:
+    """The same of every pixel, once for each event of its sample's busiest pixel."""
+    groups = group_by_pixel(batch)
+    busiest = torch.zeros(groups.samples, dtype=torch.int64, device=groups.cell.device)
+    busiest.scatter_reduce_(0, groups.position[0], groups.lengths, "amax")
+    rows, columns = groups.cells
+    return int(busiest.sum()) * rows * columns * (30 * channels + 20)
+
+
+def one_pass(
+    variant: Variant, batch: EventBatch, pass_name: str, gradient: Tensor | None = None
+) -> Callable[[], None]:
+    """What is timed: one pass of one variant."""
+
+    def forward() -> None:
+        with torch.inference_mode():
+            variant.module(batch)
+
+    def forward_and_backward() -> None:
+        for parameter in variant.module.parameters():
+            parameter.grad = None
+        surface = variant.module(batch)
+        surface.backward(gradient if gradient is not None else torch.ones_like(surface))
+
+    return forward if pass_name == "forward" else forward_and_backward

@@ -84,14 +84,11 @@ def _speed(surface: MatrixLSTM, window: Events) -> str:
     """The median of some passes, as a time and events per second."""
     import torch
 
-    seconds = []
+    from evsurf.bench.measure import measure
+
     with torch.inference_mode():
-        for _ in range(12):
-            start = time.perf_counter()
-            surface(window)
-            seconds.append(time.perf_counter() - start)
-    # The first two also pay for what is done once.
-    median = sorted(seconds[2:])[5]
+        timings = measure({"surface": lambda: surface(window)}, repeats=25, seconds=0.5)
+    median = timings["surface"].median
     return f"{1e3 * median:.2f} ms: {len(window) / median / 1e6:.0f} million events per second"
 
 

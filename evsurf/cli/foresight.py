@@ -54,7 +54,7 @@ def learn(steps: int, *, seed: int) -> Lesson:
             foreseen = reader(surface(past[chosen]))
             loss = nn.functional.binary_cross_entropy_with_logits(foreseen, future[chosen])
             optimizer.zero_grad()
-            loss.backward()
+            torch.autograd.backward(loss)
             optimizer.step()
             losses.append(loss.item())
     return Lesson(surface.requires_grad_(False), losses[0], losses[-1])

@@ -25,7 +25,7 @@ class UsageError(ValueError):
 
 
 class Parser(ArgumentParser):
-    """A parser whose help starts with a sentence and examples, and whose errors are ours to print."""
+    """A parser whose help opens with a sentence and examples, and whose errors we print."""
 
     summary = ""
     examples: tuple[str, ...] = ()
@@ -35,13 +35,15 @@ class Parser(ArgumentParser):
         """Raises; the caller prints."""
         raise UsageError(_plainer(message)) from ex
 
-    def format_help(self) -> str:
+    def format_help(self, formatter: argparse.HelpFormatter | None = None) -> str:
         """A sentence, two examples, then every verb or option in a line or two."""
+        del formatter
         lines = [self.summary, "", *(f"{'':{_INDENT}}{example}" for example in self.examples), ""]
         if self.verbs:
             lines += ["verbs:", *_columns((verb.name, verb.summary) for verb in self.verbs), ""]
-        arguments = [a for a in self._actions if not a.option_strings and not _is_verbs(a)]
-        options = [a for a in self._actions if a.option_strings]
+        shown = [a for a in self._actions if a.help != argparse.SUPPRESS and not _is_verbs(a)]
+        arguments = [a for a in shown if not a.option_strings]
+        options = [a for a in shown if a.option_strings]
         if arguments:
             lines += ["arguments:", *_columns(map(_described, arguments)), ""]
         lines += ["options:", *_columns(map(_described, options))]
@@ -97,17 +99,23 @@ def _nearest(word: str, known: Iterable[str], parser: argparse.ArgumentParser) -
 def _plainer(message: str) -> str:
     """The parser's message as one line about what was typed."""
     message = re.sub(r"\s+", " ", message).strip()
-    wrong = re.match(
-        r'Parser key "([^"]+)": Expected an? (?:<class \')?(\w+)\'?>?\.? Got value: (.*)', message
-    )
+    wrong = _WRONG_TYPE.match(message)
     if wrong:
-        option = wrong[1].split(".")[-1].replace("_", "-")
-        return f"--{option} must be {_KINDS.get(wrong[2], wrong[2])}, not {wrong[3]!r}"
+        option = wrong["key"].split(".")[-1].replace("_", "-")
+        kind = wrong["kind"] or wrong["kind2"]
+        value = wrong["value"] or wrong["value2"]
+        return f"--{option} must be {_KINDS.get(kind, kind)}, not {value!r}"
     if message.startswith('expected "verb"'):
         return "a verb is missing; `evsurf --help` lists them"
     return message.replace("argument subject: ", "")
 
 
+# What the parser says of a value of the wrong type.
+_WRONG_TYPE = re.compile(
+    r'Parser key "(?P<key>[^"]+)"(?: element \d+)?: '
+    r"(?:Expected an? (?:<class ')?(?P<kind>\w+).*? Got value: (?P<value>.*)"
+    r"|Not of type (?P<kind2>\w+): (?:invalid literal .*: )?'?(?P<value2>[^' ]*).*)"
+)
 _KINDS = {
     "int": "a whole number",
     "PositiveInt": "a whole number, at least 1",
@@ -123,10 +131,11 @@ def _is_verbs(action: argparse.Action) -> bool:
 def _described(action: argparse.Action) -> tuple[str, str]:
     """An option as it is typed, and what it does with its default."""
     typed = ", ".join(action.option_strings)
+    text = f"{(action.help or '').rstrip('.')}{_default(action)}"
     if action.nargs != 0:
         values = action.metavar or (action.choices and "|".join(map(str, action.choices)))
         typed = f"{typed} {values}{' ...' if action.nargs == '+' else ''}".strip()
-    return typed, f"{action.help or ''}{_default(action)}"
+    return typed, text[:1].lower() + text[1:]
 
 
 def _default(action: argparse.Action) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -148,7 +149,7 @@ def _watch(
     before = brightness(0.0)
     last_event = before.copy()
     pixels, times, signs = [], [], []
-    for start, end in zip(looks[:-1], looks[1:], strict=True):
+    for start, end in pairwise(looks):
         now = brightness(end)
         crossings = np.trunc((now - last_event) / levels).astype(np.int64)
         active = np.flatnonzero(crossings)

@@ -161,7 +161,8 @@ def _times(
     angle = generator.uniform(0, 2 * np.pi)
     passing = (np.cos(angle) * columns + np.sin(angle) * rows) / max(preset.size)
     passing = passing[owner] + generator.uniform() + generator.normal(0, _SPREAD, len(owner))
-    return np.floor(passing % 1.0 * preset.duration).astype(np.int64)
+    t: Integers = np.floor(passing % 1.0 * preset.duration).astype(np.int64)
+    return t
 
 
 def _events(

@@ -1,7 +1,7 @@
 """Numbers to colours: one palette for everything, readable by the colour-blind and in grey.
 
-Nothing is dark, brighter (ON, positive) is warm and light, darker (OFF, negative) is blue and not as
-light. So the two differ in hue, and in lightness where there is no hue.
+Nothing is dark, brighter (ON, positive) is warm and light, darker (OFF, negative) is blue and not
+as light. So the two differ in hue, and in lightness where there is no hue.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evsurf.view.colours import NOTHING, ON, TEXT, Colours
+from evsurf.view.colours import NOTHING, TEXT, Colours
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,7 +45,7 @@ def sheet(rows: Sequence[Sequence[Panel]]) -> Figure:
         top -= _LINE
         left = _MARGIN
         for panel in row:
-            width = height * panel.image.shape[1] / panel.image.shape[0]
+            width = height * _aspect(panel)
             place = (left / _WIDTH, (top - height) / total, width / _WIDTH, height / total)
             axes = figure.add_axes(place)
             axes.imshow(panel.image, interpolation="nearest", aspect="auto")
@@ -62,7 +62,12 @@ def sheet(rows: Sequence[Sequence[Panel]]) -> Figure:
 def _height(row: Sequence[Panel]) -> float:
     """The height at which the panels of a row fill the width."""
     free = _WIDTH - 2 * _MARGIN - (len(row) - 1) * _GAP
-    return free / sum(panel.image.shape[1] / panel.image.shape[0] for panel in row)
+    return free / sum(_aspect(panel) for panel in row)
+
+
+def _aspect(panel: Panel) -> float:
+    height, width = panel.image.shape[:2]
+    return float(width / height)
 
 
 def check_matplotlib() -> None:

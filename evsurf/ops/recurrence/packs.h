@@ -140,9 +140,10 @@ void backward_sequences(
     int32_t ends[kLanes];
     for (int32_t first = 0; first < count; first += kLanes) {
         const Pack pack = take_pack(lengths, order, first, count);
-        // States are kept once a segment and the rest computed again. With segments of the square root
-        // of the length, even one endless pixel needs little memory.
-        const int32_t segment = std::max(usual, int32_t(std::sqrt(double(pack.longest))));
+        // States are kept once a segment and the rest computed again. With segments that grow as the
+        // square root of the length, even one endless pixel needs little memory; a quarter of it keeps
+        // the tape of a segment near the cache.
+        const int32_t segment = std::max(usual, int32_t(std::sqrt(double(pack.longest)) / 4));
         const int32_t segments = std::max(1, (pack.longest + segment - 1) / segment);
         Real* kept = memory.checkpoints.at_least(2 * state * segments);
         const int32_t most = std::min(segment, std::max(pack.longest, 1));

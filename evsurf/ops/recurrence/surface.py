@@ -60,7 +60,7 @@ def _deep_surface(
     features = event_features(batch.x, batch.y, batch.t, batch.p, sequences, field, reading)
     h = run_layers(features.to(layers[0].w_ih.dtype), offsets, layers)
     samples = batch.offsets.shape[0] - 1
-    return place(h, cell, (samples, bins * layers[0].hidden, *field.cells))
+    return place(h, cell, (samples, bins * layers[-1].hidden, *field.cells))
 
 
 def run_layers(

@@ -150,4 +150,4 @@ def test_a_span_that_ends_before_it_starts_is_refused():
 
 def test_what_is_no_batch_is_refused(own_errors):
     with pytest.raises(TypeError, match="batch must be an EventBatch, not Events"):
-        es.ops.group_by_time(LONG, 2)
+        es.ops.group_by_time(LONG, 2)  # type: ignore[type-var]

@@ -43,8 +43,8 @@ def test_any_batch_is_grouped_as_by_the_reference(device, batch, options, most, 
     assert_as_reference(batch.to(device), field, most, latest)
 
 
-# Outputs of more than 32,768 cells are cut into bands of rows, and so are windows of more than 65,536
-# events: every row, and every event of a field across a border, must be found once.
+# Outputs of more than 32,768 cells are cut into bands of rows, and so are windows of more than
+# 65,536 events: every row, and every event of a field across a border, must be found once.
 @pytest.mark.parametrize(
     ("size", "counts", "options"),
     [

@@ -1,4 +1,5 @@
 import warnings
+from typing import Any
 
 import pytest
 import torch
@@ -29,7 +30,7 @@ each_shape = pytest.mark.parametrize("lengths", LENGTHS.values(), ids=LENGTHS)
 
 def inputs(
     lengths: list[int], features: int = 2, hidden: int = 3, dtype: torch.dtype = torch.float64
-) -> tuple[Tensor, Tensor, list[Tensor | None], Tensor, Tensor]:
+) -> tuple[Tensor, Tensor, list[Any], Tensor, Tensor]:
     """Features, offsets, weights and initial state."""
     generator = torch.Generator().manual_seed(len(lengths) + hidden)
 

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 import torch
 from hypothesis import given
@@ -23,7 +25,7 @@ WEIGHTS = random_weights(2, 3)
 INITIAL = draw(4, 3, seed=2), draw(4, 3, seed=3)
 
 
-def on(device: torch.device, *tensors: Tensor | None) -> list[Tensor | None]:
+def on(device: torch.device, *tensors: Tensor | None) -> list[Any]:
     return [None if a is None else a.to(device) for a in tensors]
 
 
@@ -79,7 +81,7 @@ def test_a_sequence_may_be_fed_in_pieces(device):
     features, *weights = on(device, FEATURES, *WEIGHTS)
     whole = torch.tensor([0, 9], device=device)
     last, (h, c) = es.ops.ragged_lstm(features, whole, *weights)
-    state = None
+    state: Any = None
     for a, b in ((0, 1), (1, 1), (1, 6), (6, 9)):
         offsets = torch.tensor([0, b - a], device=device)
         piece, state = es.ops.ragged_lstm(features[a:b], offsets, *weights, initial=state)
@@ -171,7 +173,7 @@ def test_a_gradient_can_be_asked_for_alone(device):
     features, offsets, h0, c0, *weights = on(device, FEATURES, OFFSETS, *INITIAL, *WEIGHTS)
     leaves = [features, h0, c0, *weights]
 
-    def gradients(of: list[Tensor]) -> list[Tensor]:
+    def gradients(of: list[Tensor]) -> tuple[Tensor, ...]:
         fresh = [a.detach().clone().requires_grad_(any(a is b for b in of)) for a in leaves]
         output, _ = es.ops.ragged_lstm(fresh[0], offsets, *fresh[3:], initial=tuple(fresh[1:3]))
         return torch.autograd.grad(output.sum(), [a for a in fresh if a.requires_grad])
@@ -200,8 +202,8 @@ def test_strided_inputs_are_read_as_they_are(device):
     given = on(device, FEATURES, *INITIAL, *WEIGHTS)
     offsets = OFFSETS.to(device)
     made = []
-    for leaves in (given, [strided(a) for a in given]):
-        leaves = [a.detach().requires_grad_() for a in leaves]
+    for tensors in (given, [strided(a) for a in given]):
+        leaves = [a.detach().requires_grad_() for a in tensors]
         output, _ = es.ops.ragged_lstm(
             leaves[0], offsets.repeat_interleave(2)[::2], *leaves[3:], initial=tuple(leaves[1:3])
         )
@@ -215,8 +217,8 @@ def test_half_precision_is_computed_in_single(device, dtype):
     rounded = [a.to(dtype) for a in on(device, FEATURES, *INITIAL, *WEIGHTS)]
     offsets = OFFSETS.to(device)
     made = []
-    for leaves in (rounded, [a.float() for a in rounded]):
-        leaves = [a.detach().requires_grad_() for a in leaves]
+    for tensors in (rounded, [a.float() for a in rounded]):
+        leaves = [a.detach().requires_grad_() for a in tensors]
         output, (h, c) = es.ops.ragged_lstm(
             leaves[0], offsets, *leaves[3:], initial=tuple(leaves[1:3])
         )

@@ -71,11 +71,11 @@ def test_values_and_gradients_are_those_of_a_loop(case, features, hidden, bias, 
     total = sum((v * slope).sum() for v, slope in zip(expected, slopes, strict=True))
     if not lengths:
         return
-    wanted = torch.autograd.grad(total, leaves, allow_unused=True, materialize_grads=True)
+    gradients = torch.autograd.grad(total, leaves, allow_unused=True, materialize_grads=True)
     initial = (g.h0 * 0, g.c0 * 0) if from_zero else (g.h0, g.c0)
-    found = [g.features, *initial, g.w_ih, g.w_hh, *([g.bias] * 2 if bias else [])]
-    for actual, gradient in zip(found, wanted, strict=True):
-        assert_near(actual, gradient, kind="gradient")
+    actual = [g.features, *initial, g.w_ih, g.w_hh, *([g.bias] * 2 if bias else [])]
+    for own, gradient in zip(actual, gradients, strict=True):
+        assert_near(own, gradient, kind="gradient")
 
 
 def test_the_state_given_is_not_changed():

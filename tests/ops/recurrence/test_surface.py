@@ -27,10 +27,13 @@ def surface(batch: EventBatch, layers: list[Cell], reads: naive.Options) -> Tens
     )
 
 
-def make_layers(features: int, hidden: list[int], *, bias: bool = True, dtype=torch.float64) -> list[Cell]:
+def make_layers(
+    features: int, hidden: list[int], *, bias: bool = True, dtype=torch.float64
+) -> list[Cell]:
     sizes = zip([features, *hidden], hidden, strict=False)
     return [
-        Cell(*random_weights(n, m, seed=k, bias=bias, dtype=dtype)) for k, (n, m) in enumerate(sizes)
+        Cell(*random_weights(n, m, seed=k, bias=bias, dtype=dtype))
+        for k, (n, m) in enumerate(sizes)
     ]
 
 
@@ -78,9 +81,7 @@ def test_gradients_are_those_of_differences(device, reads, hidden):
     leaves = [w.to(device).requires_grad_() for layer in layers for w in layer]
 
     def run(*weights: Tensor) -> Tensor:
-        return surface(
-            batch, [Cell(*weights[k : k + 4]) for k in range(0, len(weights), 4)], reads
-        )
+        return surface(batch, [Cell(*weights[k : k + 4]) for k in range(0, len(weights), 4)], reads)
 
     assert torch.autograd.gradcheck(run, leaves, atol=1e-6, fast_mode=True)
 
@@ -103,7 +104,8 @@ def test_no_events_give_zeros_with_zero_gradients(device, hidden):
 @pytest.mark.parametrize("hidden", [[3], [3, 2]])
 def test_half_precision_is_computed_in_single(device, dtype, hidden):
     rounded = [
-        [w.to(device, dtype) for w in layer] for layer in make_layers(2, hidden, dtype=torch.float32)
+        [w.to(device, dtype) for w in layer]
+        for layer in make_layers(2, hidden, dtype=torch.float32)
     ]
     made = []
     for kind in (dtype, torch.float32):

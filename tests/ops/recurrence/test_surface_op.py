@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 import torch
 from hypothesis import given
@@ -27,7 +29,7 @@ from tests.random_events import (
 from tests.tolerances import assert_near
 
 
-def run(given: Input, weights: list[Tensor | None], device: torch.device | str = "cpu"):
+def run(given: Input, weights: list[Any], device: torch.device | str = "cpu"):
     """The op's surface, a slope, and its gradients of w_ih, w_hh and bias."""
     on_device = [None if w is None else w.to(device) for w in weights]
     surface = lstm_surface(*op_arguments(given, device), *on_device)
@@ -37,7 +39,7 @@ def run(given: Input, weights: list[Tensor | None], device: torch.device | str =
     return surface, slope, gradients
 
 
-def assert_as_reference(given: Input, weights: list[Tensor | None], device="cpu") -> None:
+def assert_as_reference(given: Input, weights: list[Any], device="cpu") -> None:
     surface, slope, gradients = run(given, weights, device)
     assert surface.is_contiguous()
     assert_near(surface, surface_reference.forward(given, Cell(*weights)))
@@ -148,7 +150,7 @@ def test_gradients_are_those_of_differences(device, chosen, hidden, bias):
     weights = random_weights(given.reading.features, hidden, bias=bias)
     leaves = [w.to(device).requires_grad_() for w in weights if w is not None]
 
-    def surface(*weights: Tensor) -> Tensor:
+    def surface(*weights: Tensor) -> Any:
         return lstm_surface(*fixed, *weights, *[None] * (4 - len(weights)))
 
     assert torch.autograd.gradcheck(surface, leaves, atol=1e-6, fast_mode=True)
@@ -193,8 +195,8 @@ def test_events_off_the_sensor_leave_no_trace(device):
     )
     t, p = (torch.cat([a[:20], a[19:20].expand(5), a[20:]]) for a in (batch.t, batch.p))
     more = EventBatch(x, y, t, p, torch.tensor([0, 45]), (4, 5), validate=False)
-    for options in (naive.Options(), naive.Options(kernel_size=3)):
-        weights = random_weights(surface_input(batch, options).reading.features, 3)
+    for reads in (naive.Options(), naive.Options(kernel_size=3)):
+        weights = random_weights(surface_input(batch, reads).reading.features, 3)
         for a, b in zip(
             run(surface_input(batch, options), weights, device),
             run(surface_input(more, options), weights, device),
