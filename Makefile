@@ -58,7 +58,8 @@ format: $(TOOLS) ## rewrite the files as `make check` wants them
 	$(BIN)/ruff check --fix .
 
 bench: test ## time the operations, once the tests have passed
-	$(BIN)/python -m benchmarks
+	@mkdir -p build
+	$(BIN)/evsurf bench ops -o build/bench-ops.json
 
 docs: $(CORE) ## the documentation, as build/docs/index.html
 	$(BIN)/sphinx-build -q -E -W --keep-going -b html docs build/docs
@@ -70,4 +71,4 @@ build: $(TOOLS) ## a wheel and an archive of the sources, in dist/
 
 clean: ## remove what was built, but not .venv
 	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache $(CORE)
-	find evsurf tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
+	find evsurf tests docs -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -15,6 +15,7 @@ project_copyright = author
 version = release = installed_version("evsurf")
 
 extensions = [
+    "docs.docstrings",
     "docs.figures",
     "docs.mathml",
     "docs.speed_tables",
@@ -33,6 +34,9 @@ default_role = "code"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
+autodoc_type_aliases = {"ArrayLike": "ArrayLike"}
+# "relative" is an argument, to be typed as it stands.
+smartquotes = False
 # Shapes stay readable: the annotation as it was written, not what it evaluates to.
 autodoc_typehints_format = "short"
 

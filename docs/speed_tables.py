@@ -120,7 +120,7 @@ def ratio(slower: float) -> str:
 def memory(row: Facts) -> str:
     """Megabytes beyond what was there before the call."""
     peak = row.get("peak_extra_bytes")
-    return "" if peak is None else f"{peak / 1e6:,.0f} MB"
+    return "" if peak is None else f"{peak / 1e6:,.1f} MB"
 
 
 def losses(found: list[Facts]) -> str:

@@ -27,7 +27,8 @@ MAY_IMPORT = {
     "surfaces": {"events", "ops"},
     "view": {"events", "surfaces"},
     "tasks": {"surfaces", "events", "data", "view"},
-    "cli": {"surfaces", "events", "data", "view", "tasks", "ops", "__init__"},
+    "bench": {"surfaces", "events", "data", "ops", "tasks", "_core"},
+    "cli": {"surfaces", "events", "data", "view", "tasks", "ops", "bench", "__init__"},
     "__init__": {"surfaces", "events", "data", "view", "tasks", "ops"},
     "__main__": {"cli"},
 }

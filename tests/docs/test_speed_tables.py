@@ -43,7 +43,7 @@ def test_medians_speeds_and_comparisons_are_shown(tmp_path: Path) -> None:
     assert "| evsurf | **10 ms (10 to 10); 100 M/s** |" in text
     assert f"| nn.LSTM packed | 250 ms (250 to 250); 4 M/s; 25 {TIMES} |" in text
     assert "left out: needs more than" in text
-    assert "5 MB" in text
+    assert "5.0 MB" in text
     assert "a processor, 2 threads, avx2" in text
     assert "None in these tables." in text
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -14,7 +15,8 @@ from tests.random_events import random_batch
 A = Events.from_arrays([0, 1, 0], [0, 0, 1], [5, 7, 7], [1, 0, 1], (2, 2))
 BATCH = random_batch([40, 0, 25, 1], (4, 5))
 
-WRONG = {
+# Values that are refused as such, and values of a wrong type.
+WRONG: dict[str, tuple[list[Any], list[Any]]] = {
     "channels": ([0, -1], [2.0, "3", True, None]),
     "layers": ([0], [1.5, True]),
     "bins": ([0, -3], [2.0, True]),

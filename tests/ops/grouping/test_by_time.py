@@ -115,7 +115,8 @@ def test_windows_of_a_span_agree_with_exact_arithmetic(batch, bins, span):
 def test_the_samples_own_spans_are_what_is_taken_without_one(batch, bins):
     events = [sample for sample in naive.samples(batch) if sample]
     whole = batch[batch.lengths > 0]
-    spans = torch.tensor([[e[0].t, e[-1].t] for e in events]).reshape(-1, 2)
+    ends = [[e[0].t, e[-1].t] for e in events]
+    spans = torch.tensor(ends, dtype=torch.int64).reshape(-1, 2)
     assert es.ops.group_by_time(whole, bins, span=spans) == es.ops.group_by_time(whole, bins)
 
 

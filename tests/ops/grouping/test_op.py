@@ -125,6 +125,8 @@ def test_offsets_that_name_no_events_are_refused_by_the_core(offsets, message):
         group(BATCH.x, BATCH.y, torch.tensor(offsets), Field.of(BATCH.size).numbers(), 0, False)
 
 
+# To checked annotations, the sizes that stand for any number are no ints.
+@pytest.mark.usefixtures("own_errors")
 def test_the_operator_is_well_made(device):
     batch = BATCH.to(device)
     for options, most in (({}, 0), ({"kernel_size": 3}, 2)):

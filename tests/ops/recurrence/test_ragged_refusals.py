@@ -30,7 +30,7 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
         {"features": torch.zeros(6, 3)}, ValueError, r"features must be \[events, 2\] .*\[6, 3\]",
     ),
     "features of integers": (
-        {"features": FEATURES.long()}, TypeError, "features must be a floating-point tensor, not torch.int64",
+        {"features": FEATURES.long()}, TypeError, "features must be a floating-point .*int64",
     ),
     "features of a list": (
         {"features": [[0.0, 1.0]]}, TypeError, "features must be a torch.Tensor, not list",
@@ -42,20 +42,25 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
         {"offsets": [0, 4, 4, 6]}, TypeError, "offsets must be an int64 tensor, not list",
     ),
     "offsets of two axes": (
-        {"offsets": OFFSETS[None]}, ValueError, r"offsets must be \[sequences \+ 1\].*not \[1, 4\]",
+        {"offsets": OFFSETS[None]}, ValueError, r"offsets must be \[sequences \+ 1\].*\[1, 4\]",
     ),
-    "no offsets": ({"offsets": OFFSETS[:0]}, ValueError, r"offsets must be \[sequences \+ 1\].*\[0\]"),
+    "no offsets": (
+        {"offsets": OFFSETS[:0]}, ValueError, r"offsets must be \[sequences \+ 1\].*\[0\]",
+    ),
     "offsets that end early": (
-        {"offsets": torch.tensor([0, 4, 4, 5])}, ValueError, "offsets must .* end at the number of events, 6",
+        {"offsets": torch.tensor([0, 4, 4, 5])}, ValueError,
+        "offsets must .* end at the number of events, 6; they start at 0 and end at 5",
     ),
     "offsets that end late": (
-        {"offsets": torch.tensor([0, 4, 4, 7])}, ValueError, "offsets must .* end at the number of events, 6",
+        {"offsets": torch.tensor([0, 4, 4, 7])}, ValueError,
+        "offsets must .* end at the number of events, 6; they start at 0 and end at 7",
     ),
     "offsets that start late": (
         {"offsets": torch.tensor([1, 4, 4, 6])}, ValueError, "offsets must start at 0",
     ),
     "offsets that decrease": (
-        {"offsets": torch.tensor([0, 5, 4, 6])}, ValueError, r"offsets must not decrease.*offsets\[1\] = 5 is followed by 4",
+        {"offsets": torch.tensor([0, 5, 4, 6])}, ValueError,
+        r"offsets must not decrease.*offsets\[1\] = 5 is followed by 4",
     ),
     "offsets below zero": (
         {"offsets": torch.tensor([0, -4, 4, 6])}, ValueError, "offsets must not decrease",
@@ -64,10 +69,12 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
         {"offsets": torch.tensor([0, 2**63 - 1, 4, 6])}, ValueError, "offsets must not decrease",
     ),
     "w_hh that is not square by gates": (
-        {"w_hh": torch.zeros(11, 3)}, ValueError, r"w_hh must be \[4 \* hidden, hidden\], not \[11, 3\]",
+        {"w_hh": torch.zeros(11, 3)}, ValueError,
+        r"w_hh must be \[4 \* hidden, hidden\], not \[11, 3\]",
     ),
     "w_hh of no units": (
-        {"w_hh": torch.zeros(0, 0)}, ValueError, r"w_hh must be \[4 \* hidden, hidden\], not \[0, 0\]",
+        {"w_hh": torch.zeros(0, 0)}, ValueError,
+        r"w_hh must be \[4 \* hidden, hidden\], not \[0, 0\]",
     ),
     "w_ih of another layer": (
         {"w_ih": torch.zeros(16, 2)}, ValueError, r"w_ih must be \[12, features\] .*not \[16, 2\]",
@@ -88,10 +95,12 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     ),
     "a state of three": ({"initial": (H, H, H)}, TypeError, r"initial must be a pair \(h, c\)"),
     "a state of other sequences": (
-        {"initial": (H[:2], H)}, ValueError, r"initial h must be \[sequences, hidden\], \[3, 3\], not \[2, 3\]",
+        {"initial": (H[:2], H)}, ValueError,
+        r"initial h must be \[sequences, hidden\], \[3, 3\], not \[2, 3\]",
     ),
     "a state of another layer": (
-        {"initial": (H, H[:, :2])}, ValueError, r"initial c must be \[sequences, hidden\], \[3, 3\], not \[3, 2\]",
+        {"initial": (H, H[:, :2])}, ValueError,
+        r"initial c must be \[sequences, hidden\], \[3, 3\], not \[3, 2\]",
     ),
     "a state of integers": (
         {"initial": (H, H.long())}, TypeError, "initial c must be a floating-point tensor",

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 import torch
 from hypothesis import given
@@ -29,7 +31,8 @@ def surface(batch: EventBatch, layers: list[Cell], reads: naive.Options) -> Tens
 
 def make_layers(
     features: int, hidden: list[int], *, bias: bool = True, dtype=torch.float64
-) -> list[Cell]:
+) -> list[Any]:
+    """Cells, without a promise to the type checker that they have biases or not."""
     sizes = zip([features, *hidden], hidden, strict=False)
     return [
         Cell(*random_weights(n, m, seed=k, bias=bias, dtype=dtype))

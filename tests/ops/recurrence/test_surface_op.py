@@ -196,13 +196,14 @@ def test_events_off_the_sensor_leave_no_trace(device):
     t, p = (torch.cat([a[:20], a[19:20].expand(5), a[20:]]) for a in (batch.t, batch.p))
     more = EventBatch(x, y, t, p, torch.tensor([0, 45]), (4, 5), validate=False)
     for reads in (naive.Options(), naive.Options(kernel_size=3)):
-        weights = random_weights(surface_input(batch, reads).reading.features, 3)
-        for a, b in zip(
-            run(surface_input(batch, options), weights, device),
-            run(surface_input(more, options), weights, device),
-            strict=True,
-        ):
-            assert all(torch.equal(*pair) for pair in zip(a, b, strict=True))
+        given, given_more = (surface_input(some, reads) for some in (batch, more))
+        weights = random_weights(given.reading.features, 3)
+        (surface, _, gradients), (same, _, as_well) = (
+            run(some, weights, device) for some in (given, given_more)
+        )
+        assert torch.equal(surface, same)
+        assert all(torch.equal(*pair) for pair in zip(gradients, as_well, strict=True))
+        assert_near(surface_reference.forward(given_more, Cell(*weights)), surface)
 
 
 @pytest.mark.parametrize(
