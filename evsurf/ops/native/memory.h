@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 
 namespace evsurf {
 
@@ -17,7 +18,7 @@ public:
             const int64_t wanted = count + (capacity_ > 0 ? count / 2 : 0);
             numbers_.reset();
             capacity_ = 0;
-            numbers_.reset(new T[static_cast<size_t>(wanted)]);
+            numbers_.reset(new (kAlignment) T[static_cast<size_t>(wanted)]);
             capacity_ = wanted;
         }
         return numbers_.get();
@@ -25,7 +26,12 @@ public:
     T* get() const { return numbers_.get(); }
 
 private:
-    std::unique_ptr<T[]> numbers_;
+    // A vector that straddles two lines of the cache costs two accesses.
+    static constexpr std::align_val_t kAlignment{64};
+    struct Free {
+        void operator()(T* numbers) const { ::operator delete[](numbers, kAlignment); }
+    };
+    std::unique_ptr<T[], Free> numbers_;
     int64_t capacity_ = 0;
 };
 

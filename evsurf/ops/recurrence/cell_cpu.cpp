@@ -141,8 +141,22 @@ void forward_lanes(const ForwardPack<typename V::Real>& p, int lane) {
     }
 }
 
-// The tape of a block of lanes: per step and unit, seven blocks one after another.
-enum TapeSlot { kI, kF, kG, kO, kC, kTanhC, kH, kSlots };
+// The tape of a block of lanes: per row and unit, seven blocks one after another.
+enum TapeSlot { kI, kF, kG, kO, kCBefore, kTanhC, kHBefore, kSlots };
+
+template <class V>
+struct TapeOfLanes {
+    using Real = typename V::Real;
+    static constexpr int kWidth = kTogether * V::width;
+    Real* const numbers;
+    const int hidden;
+
+    TapeOfLanes(const Tape<Real>& tape, int lane, int units)
+        : numbers(tape.numbers + int64_t{tape.rows} * units * kSlots * lane), hidden(units) {}
+    Real* at(int row, int unit, int slot) const {
+        return numbers + ((int64_t{row} * hidden + unit) * kSlots + slot) * kWidth;
+    }
+};
 
 template <class V, int H>
 struct Backward {
@@ -155,50 +169,48 @@ struct Backward {
     const int lane;
     const int hidden;
     const int features;
+    const TapeOfLanes<V> rows;
 
     Backward(const BackwardPack<Real>& pack, int first_lane)
         : p(pack),
           lane(first_lane),
           hidden(H > 0 ? H : pack.weights.hidden),
-          features(pack.weights.features) {}
+          features(pack.weights.features),
+          rows(pack.tape, first_lane, hidden) {}
 
-    Real* tape(int step, int unit, int slot) const {
-        return p.tape + ((int64_t{step} * hidden + unit) * kSlots + slot) * kWidth;
-    }
+    Real* tape(int step, int unit, int slot) const { return rows.at(p.first_row + step, unit, slot); }
     const Real* x(int step) const { return p.at.x + int64_t{step} * features * kLanes + lane; }
     bool from_zero(int step) const { return p.at.zero_state && step == 0; }
-    B c_before(int step, int unit) const {
-        if (step > 0) return B::load(tape(step - 1, unit, kC));
-        return p.at.zero_state ? B() : B::load(p.c + unit * kLanes + lane);
-    }
 
     void record() const {
-        B h[kRoom];
-        for (int u = 0; u < hidden; ++u)
+        B h[kRoom], c[kRoom], next_h[kRoom];
+        for (int u = 0; u < hidden; ++u) {
             h[u] = p.at.zero_state ? B() : B::load(p.h + u * kLanes + lane);
+            c[u] = p.at.zero_state ? B() : B::load(p.c + u * kLanes + lane);
+        }
         for (int step = 0; step < p.at.steps; ++step) {
             const bool some_ended = step >= p.at.full_steps;
             const BlockMask<V> active(p.at.lengths + lane, step);
             for (int u = 0; u < hidden; ++u) {
                 Gates<B> a;
-                B c, tanh_c, next_h;
-                const B before = c_before(step, u);
+                B next_c, tanh_c;
                 const Gates<B> z =
                     preactivations<V>(p.weights, hidden, u, x(step), h, from_zero(step));
-                unit_step<V>(z, before, from_zero(step), a, c, tanh_c, next_h);
+                unit_step<V>(z, c[u], from_zero(step), a, next_c, tanh_c, next_h[u]);
                 if (some_ended) {
-                    c = choose(active, c, before);
-                    next_h = choose(active, next_h, h[u]);
+                    next_c = choose(active, next_c, c[u]);
+                    next_h[u] = choose(active, next_h[u], h[u]);
                 }
                 a.i.store(tape(step, u, kI));
                 a.f.store(tape(step, u, kF));
                 a.g.store(tape(step, u, kG));
                 a.o.store(tape(step, u, kO));
-                c.store(tape(step, u, kC));
+                c[u].store(tape(step, u, kCBefore));
                 tanh_c.store(tape(step, u, kTanhC));
-                next_h.store(tape(step, u, kH));
+                h[u].store(tape(step, u, kHBefore));
+                c[u] = next_c;
             }
-            for (int u = 0; u < hidden; ++u) h[u] = B::load(tape(step, u, kH));
+            for (int u = 0; u < hidden; ++u) h[u] = next_h[u];
         }
     }
 
@@ -206,7 +218,7 @@ struct Backward {
     void unit_gradients(int step, int u, const B& dh, B& dc, const BlockMask<V>& active) const {
         const bool some_ended = step >= p.at.full_steps;
         Real* slots[4] = {tape(step, u, kI), tape(step, u, kF), tape(step, u, kG), tape(step, u, kO)};
-        const B before = c_before(step, u);
+        const B before = B::load(tape(step, u, kCBefore));
         const B tanh_c = B::load(tape(step, u, kTanhC));
         for (int k = 0; k < kTogether; ++k) {
             const int at = k * V::width;
@@ -281,67 +293,168 @@ struct Backward {
         }
     }
 
-    // Adds the products of one unit's gate gradients with `Columns` columns' inputs, summed over steps.
-    template <int Columns, class Input>
-    EVSURF_INLINE_MEMBER void add_columns(int unit, int column, int first_step, Input input) const {
-        V sum[Columns][4];
-        for (int step = first_step; step < p.at.steps; ++step) {
-            const Real* dz = tape(step, unit, kI);
-            for (int k = 0; k < kTogether; ++k) {
-                V gate[4];
-                for (int g = 0; g < 4; ++g) gate[g] = V::load(dz + g * kWidth + k * V::width);
-                for (int j = 0; j < Columns; ++j) {
-                    const V a = input(step, j, k * V::width);
-                    for (int g = 0; g < 4; ++g) sum[j][g] = fma(gate[g], a, sum[j][g]);
-                }
-            }
-        }
-        Real* out = p.sums + (int64_t{unit} * (features + hidden + 1) + column) * 4 * V::width;
-        for (int j = 0; j < Columns; ++j)
-            for (int g = 0; g < 4; ++g, out += V::width) (V::load(out) + sum[j][g]).store(out);
-    }
-
-    // As many columns at a time as leave their sums in registers.
-    template <class Input>
-    EVSURF_INLINE_MEMBER void add_range(int unit, int column, int count, int first_step, Input input) const {
-        int j = 0;
-        for (; j + 4 <= count; j += 4)
-            add_columns<4>(unit, column + j, first_step,
-                           [&](int step, int i, int at) { return input(step, j + i, at); });
-        for (; j < count; ++j)
-            add_columns<1>(unit, column + j, first_step,
-                           [&](int step, int, int at) { return input(step, j, at); });
-    }
-
-    void add_weight_gradients() const {
-        const int from = p.at.zero_state ? 1 : 0;  // the first step whose h before it is not zero
-        for (int u = 0; u < hidden; ++u) {
-            if (features == 2)
-                add_columns<2>(u, 0, 0, [&](int step, int f, int at) { return V::load(x(step) + f * kLanes + at); });
-            else
-                add_range(u, 0, features, 0,
-                          [&](int step, int f, int at) { return V::load(x(step) + f * kLanes + at); });
-            add_columns<1>(u, features + hidden, 0, [&](int, int, int) { return V(Real(1)); });
-        }
-        if (p.at.steps <= from) return;
-        for (int u = 0; u < hidden; ++u) {
-            const auto h = [&](int step, int j, int at) {
-                return step > 0 ? V::load(tape(step - 1, j, kH) + at)
-                                : V::load(p.h + j * kLanes + lane + at);
-            };
-            if (H == 3)
-                add_columns<3>(u, features, from, h);
-            else
-                add_range(u, features, hidden, from, h);
-        }
-    }
-
     void run() const {
         record();
         walk_back();
-        add_weight_gradients();
     }
 };
+
+// Sums over taped steps of the products of the gradients of z with [x, h, 1].
+template <class V, int H>
+struct WeightSums {
+    using Real = typename V::Real;
+    static constexpr int kWidth = kTogether * V::width;
+
+    const TapedSteps<Real>& p;
+    const int lane;
+    const int hidden;
+    const int features;
+    const TapeOfLanes<V> tape;
+
+    WeightSums(const TapedSteps<Real>& steps, int first_lane)
+        : p(steps),
+          lane(first_lane),
+          hidden(H > 0 ? H : steps.weights.hidden),
+          features(steps.weights.features),
+          tape(steps.tape, first_lane, hidden) {}
+
+    Real* sums(int unit, int column) const {
+        return p.sums + (int64_t{unit} * (features + hidden + 1) + column) * 4 * V::width;
+    }
+    static void add_to(Real* out, const V (&gates)[4]) {
+        for (int g = 0; g < 4; ++g, out += V::width) (V::load(out) + gates[g]).store(out);
+    }
+
+    // Adds one unit's sums of `Columns` columns from `column` on, over `count` rows: row_of(n) is the
+    // n-th, and its inputs stand at input(row), `apart` numbers from one column's to the next. With
+    // `Bias` the last column's input is one.
+    template <int Columns, bool Bias, class Rows, class Input>
+    EVSURF_INLINE_MEMBER void add(int unit, int column, int count, Rows row_of, Input input, int apart) const {
+        V sum[Columns + int(Bias)][4];
+        for (int n = 0; n < count; ++n) {
+            const int row = row_of(n);
+            const Real* dz = tape.at(row, unit, kI);
+            const Real* in = input(row);
+            for (int k = 0; k < kTogether; ++k, dz += V::width, in += V::width) {
+                V gate[4];
+                for (int g = 0; g < 4; ++g) gate[g] = V::load(dz + g * kWidth);
+                for (int j = 0; j < Columns; ++j) {
+                    const V a = V::load(in + j * apart);
+                    for (int g = 0; g < 4; ++g) sum[j][g] = fma(gate[g], a, sum[j][g]);
+                }
+                if (Bias)
+                    for (int g = 0; g < 4; ++g) sum[Columns][g] = sum[Columns][g] + gate[g];
+            }
+        }
+        for (int j = 0; j < Columns; ++j) add_to(sums(unit, column + j), sum[j]);
+        if (Bias) add_to(sums(unit, features + hidden), sum[Columns]);
+    }
+
+    // As many columns at a time as leave their sums in registers.
+    template <class Rows, class Input>
+    EVSURF_INLINE_MEMBER void add_range(
+        int unit, int column, int columns, int count, Rows row_of, Input input, int apart) const {
+        int j = 0;
+        const auto shifted = [&](int row) { return input(row) + j * apart; };
+        for (; j + 4 <= columns; j += 4) add<4, false>(unit, column + j, count, row_of, shifted, apart);
+        if (j + 3 <= columns) add<3, false>(unit, column + j, count, row_of, shifted, apart), j += 3;
+        for (; j < columns; ++j) add<1, false>(unit, column + j, count, row_of, shifted, apart);
+    }
+
+    void run() const {
+        const auto every = [](int n) { return n; };
+        const auto moved = [this](int n) { return int(p.moved[n]); };
+        const auto x = [this](int row) { return p.x + int64_t{row} * features * kLanes + lane; };
+        const auto h = [this](int row) { return tape.at(row, 0, kHBefore); };
+        for (int u = 0; u < hidden; ++u) {
+            if (features == 2) {
+                add<2, true>(u, 0, p.rows, every, x, kLanes);
+            } else {
+                add_range(u, 0, features, p.rows, every, x, kLanes);
+                add<0, true>(u, 0, p.rows, every, x, kLanes);
+            }
+            if (p.moved_count > 0)
+                add_range(u, features, hidden, p.moved_count, moved, h, kSlots * kWidth);
+        }
+    }
+};
+
+template <class V, int H>
+void weight_gradients_known(const TapedSteps<typename V::Real>& p) {
+    for (int lane = 0; lane < kLanes; lane += kTogether * V::width) WeightSums<V, H>(p, lane).run();
+}
+
+static void weight_gradients_float(const TapedSteps<float>& p) {
+    switch (p.weights.hidden) {
+        case 1: return weight_gradients_known<F32, 1>(p);
+        case 2: return weight_gradients_known<F32, 2>(p);
+        case 3: return weight_gradients_known<F32, 3>(p);
+        case 4: return weight_gradients_known<F32, 4>(p);
+        case 8: return weight_gradients_known<F32, 8>(p);
+        case 16: return weight_gradients_known<F32, 16>(p);
+        default: return weight_gradients_known<F32, 0>(p);
+    }
+}
+
+// Gradient sums of one unit over sequences of one step, for columns [first, first + Columns) of x and, at
+// the end, of the bias. No state comes in, so the forget gate and W_hh get nothing. What the step gave is
+// computed again and never leaves the registers.
+template <class V, int Columns>
+EVSURF_INLINE void add_single_columns(
+    const SinglePacks<typename V::Real>& p, int unit, int first, bool with_bias) {
+    using Real = typename V::Real;
+    const int features = p.weights.features, hidden = p.weights.hidden;
+    const Real* bias = p.weights.bias + 4 * unit;
+    const Real* row = p.weights.input + int64_t{4} * unit * (features + hidden);
+    const V one(Real(1));
+    Gates<V> sum[Columns + 1];
+    for (int k = 0; k < p.packs; ++k)
+        for (int lane = 0; lane < kLanes; lane += V::width) {
+            const Real* x = p.x + int64_t{k} * features * kLanes + lane;
+            Gates<V> z{V(bias[0]), V(), V(bias[2]), V(bias[3])};
+            for (int f = 0; f < features; ++f) {
+                const V a = V::load(x + f * kLanes);
+                z.i = fma(V(row[4 * f]), a, z.i);
+                z.g = fma(V(row[4 * f + 2]), a, z.g);
+                z.o = fma(V(row[4 * f + 3]), a, z.o);
+            }
+            const Gates<V> a{sigmoid(z.i), V(), tanh(z.g), sigmoid(z.o)};
+            const UnitTape<V> tape{a, V(), tanh(a.i * a.g)};
+            const int64_t at = (int64_t{k} * hidden + unit) * kLanes + lane;
+            V dc_before;
+            const Gates<V> dz =
+                gate_gradients(tape, V::load(p.dh + at), V::load(p.dc + at), one, dc_before);
+            for (int j = 0; j <= Columns; ++j) {
+                const V in = j < Columns ? V::load(x + (first + j) * kLanes) : one;
+                sum[j].i = fma(dz.i, in, sum[j].i);
+                sum[j].g = fma(dz.g, in, sum[j].g);
+                sum[j].o = fma(dz.o, in, sum[j].o);
+            }
+        }
+    Real* out = p.sums + int64_t{unit} * (features + hidden + 1) * 4 * V::width;
+    for (int j = 0; j < Columns + int(with_bias); ++j) {
+        const int column = j < Columns ? first + j : features + hidden;
+        Real* gates = out + int64_t{column} * 4 * V::width;
+        (V::load(gates) + sum[j].i).store(gates);
+        (V::load(gates + 2 * V::width) + sum[j].g).store(gates + 2 * V::width);
+        (V::load(gates + 3 * V::width) + sum[j].o).store(gates + 3 * V::width);
+    }
+}
+
+template <class V>
+void backward_single(const SinglePacks<typename V::Real>& p) {
+    const int features = p.weights.features;
+    for (int u = 0; u < p.weights.hidden; ++u) {
+        if (features == 2) {
+            add_single_columns<V, 2>(p, u, 0, true);
+            continue;
+        }
+        // A wider vector than Matrix-LSTM's takes another look at the events.
+        int f = 0;
+        for (; f + 3 <= features; f += 3) add_single_columns<V, 3>(p, u, f, f == 0);
+        for (; f < features; ++f) add_single_columns<V, 1>(p, u, f, f == 0);
+    }
+}
 
 template <class V, int H>
 void forward_known(const ForwardPack<typename V::Real>& p) {
@@ -381,12 +494,14 @@ static void backward_float(const BackwardPack<float>& p) {
 #define EVSURF_TEXT(name) EVSURF_TEXT_OF(name)
 extern const CellKernels<float> float_table;
 const CellKernels<float> float_table = {
-    EVSURF_TEXT(EVSURF_ISA), F32::width, &forward_float, &backward_float};
+    EVSURF_TEXT(EVSURF_ISA), F32::width, &forward_float, &backward_float,
+    &weight_gradients_float, &backward_single<F32>};
 
 // Every instruction set compiles it; only the baseline's is used.
 extern const CellKernels<double> double_table;
 const CellKernels<double> double_table = {
-    EVSURF_TEXT(EVSURF_ISA), F64::width, &forward_known<F64, 0>, &backward_known<F64, 0>};
+    EVSURF_TEXT(EVSURF_ISA), F64::width, &forward_known<F64, 0>, &backward_known<F64, 0>,
+    &weight_gradients_known<F64, 0>, &backward_single<F64>};
 
 }  // namespace EVSURF_ISA
 }  // namespace evsurf

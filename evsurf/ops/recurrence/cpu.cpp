@@ -120,6 +120,7 @@ struct BackwardSink {
         gather_rows(pack, in.initial_h, first, hidden, h);
         gather_rows(pack, in.initial_c, first, hidden, c);
     }
+    void begin(const int32_t*, int32_t) const {}
     void gradients(const Pack& pack, Real* dh, Real* dc) const {
         gather_rows(pack, g.h, first, hidden, dh);
         gather_rows(pack, g.c, first, hidden, dc);

@@ -37,6 +37,17 @@ struct ForwardPack {
     Real* every_h;            // [steps][hidden][lanes] or null
 };
 
+// What a step back needs to know of the step: activations, the state before it, and the tanh of the memory
+// after it; then the gradients of z in place of the activations.
+template <class Real>
+struct Tape {
+    Real* numbers;
+    int rows;                 // that there is room for
+
+    // Numbers in a row, of all lanes.
+    static int64_t row_size(int hidden) { return int64_t{7} * hidden * kLanes; }
+};
+
 template <class Real>
 struct BackwardPack {
     CellWeights<Real> weights;
@@ -47,8 +58,31 @@ struct BackwardPack {
     Real* dh;                 // [hidden][lanes] gradient of the state, taken back over the steps
     Real* dc;
     Real* dx;                 // [steps][features][lanes] or null
-    Real* tape;               // room for tape_size() numbers
+    Tape<Real> tape;
+    int first_row;            // of the tape's rows, one for each step
+};
+
+// Steps on a tape, of one pack or several, whose weights' gradients are summed.
+template <class Real>
+struct TapedSteps {
+    CellWeights<Real> weights;
+    Tape<Real> tape;
+    int rows;
+    const Real* x;            // [rows][features][lanes]
+    const int32_t* moved;     // the rows whose steps did not start from zero
+    int moved_count;
     Real* sums;               // [hidden][features + hidden + 1][4 gates][width], added to
+};
+
+// Packs of sequences of one step each, from a zero state: most of what a camera gives.
+template <class Real>
+struct SinglePacks {
+    CellWeights<Real> weights;
+    int packs;
+    const Real* x;            // [packs][features][lanes]
+    const Real* dh;           // [packs][hidden][lanes] gradient of the state after the step, zero in
+    const Real* dc;           // lanes without one
+    Real* sums;               // as TapedSteps'
 };
 
 template <class Real>
@@ -57,10 +91,9 @@ struct CellKernels {
     int width;                // lanes of one vector
     void (*forward)(const ForwardPack<Real>&);
     void (*backward)(const BackwardPack<Real>&);
+    void (*weight_gradients)(const TapedSteps<Real>&);
+    void (*backward_single)(const SinglePacks<Real>&);
 };
-
-// Numbers a tape holds per step: activations, memory, its tanh and the output of a block of lanes.
-inline int64_t tape_size(int hidden, int steps) { return int64_t{7} * hidden * kLanes * steps; }
 
 // The kernels that this processor runs.
 template <class Real>

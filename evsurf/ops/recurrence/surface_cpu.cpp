@@ -47,40 +47,44 @@ struct PlaceLast {
     }
 };
 
-// The gradient of every sequence's place, read plane by plane in raster order: packs would ask for it
-// in an order that no prefetcher follows.
-template <class Real>
-const Real* read_gradient(
-    const TileImage& image, const TileGroups& groups, int hidden, const Real* d_surface, Room<Real>& room) {
-    const int32_t count = groups.sequences();
-    Real* out = room.at_least(std::max(int64_t{hidden} * count, int64_t{1}));
-    for (int u = 0; u < hidden; ++u) {
-        const Real* in = d_surface + image.first + u * image.plane;
-        for (int32_t s = 0; s < count; ++s) out[int64_t{u} * count + s] = in[groups.cells()[s]];
-    }
-    return out;
-}
-
+// The gradient of every sequence's place. It is read plane by plane in raster order, which prefetchers
+// follow, and written to where the packs, long sequences first, will ask for it.
 template <class Real>
 struct PassGradient {
     static constexpr bool zero_state = true;
     static constexpr bool every_step = false;
     static constexpr bool input_gradients = false;
-    const Real* d_last;  // [hidden][sequences]
-    const int64_t sequences;
+    const TileImage image;
+    const int32_t* cells;
     const int hidden;
+    const Real* d_surface;
+    Room<Real>& d_last;  // [hidden][ranks], in the packs' order, with zeros behind the last
+    Room<int32_t>& rank;
+    int64_t ranks = 0;
 
+    void begin(const int32_t* order, int32_t count) {
+        int32_t* rank_of = rank.at_least(std::max(count, 1));
+        for (int32_t r = 0; r < count; ++r) rank_of[order[r]] = r;
+        ranks = int64_t{count} + kLanes;
+        Real* out = d_last.at_least(hidden * ranks);
+        for (int u = 0; u < hidden; ++u, out += ranks) {
+            const Real* in = d_surface + image.first + u * image.plane;
+            const int64_t ahead = u + 1 < hidden ? image.plane : 0;
+            for (int32_t s = 0; s < count; ++s) {
+                __builtin_prefetch(in + cells[s] + ahead);
+                out[rank_of[s]] = in[cells[s]];
+            }
+            std::fill(out + count, out + ranks, Real(0));
+        }
+    }
     void initial(const Pack&, Real*, Real*) const {}
     void every(const Pack&, int32_t, int32_t, Real*) const {}
     void inputs(const Pack&, int32_t, int32_t, const Real*) const {}
     void state_gradients(const Pack&, const Real*, const Real*) const {}
     void gradients(const Pack& pack, Real* dh, Real* dc) const {
         std::fill(dc, dc + hidden * kLanes, Real(0));
-        std::fill(dh, dh + hidden * kLanes, Real(0));
-        int lanes = 0;
-        while (lanes < kLanes && pack.sequence[lanes] >= 0) ++lanes;
-        for (int u = 0; u < hidden; ++u, dh += kLanes)
-            for (int l = 0; l < lanes; ++l) dh[l] = d_last[u * sequences + pack.sequence[l]];
+        const Real* in = d_last.get() + pack.first;
+        for (int u = 0; u < hidden; ++u, in += ranks, dh += kLanes) std::copy(in, in + kLanes, dh);
     }
 };
 
@@ -89,6 +93,7 @@ struct Worker {
     TileGroups groups;
     PackMemory<Real> packs;
     Room<Real> d_last;
+    Room<int32_t> rank;
 };
 
 TileGroups::Content content(const Reading& reading) {
@@ -141,9 +146,8 @@ void lstm_surface_backward(
             const Tile& tile = plan.tiles[size_t(k)];
             worker.groups.group(plan, tile, in.cap, content(in.reading));
             EventSource<Real> source(plan, tile, worker.groups, in.reading);
-            const Real* d_last = read_gradient(
-                TileImage(plan, tile, weights.hidden), worker.groups, weights.hidden, d_surface, worker.d_last);
-            PassGradient<Real> sink{d_last, worker.groups.sequences(), weights.hidden};
+            PassGradient<Real> sink{TileImage(plan, tile, weights.hidden), worker.groups.cells(),
+                                    weights.hidden, d_surface, worker.d_last, worker.rank};
             backward_sequences(kernels<Real>(), arranged.view(), worker.groups.lengths(),
                                worker.groups.sequences(), source, sink, worker.packs, sums);
         }
