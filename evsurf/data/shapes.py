@@ -9,7 +9,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from evsurf.data.arguments import check_least
 from evsurf.events import Events
+from evsurf.events.checks import check_size
 
 Image = npt.NDArray[np.float64]
 Outline = Callable[[Image, Image], Image]
@@ -66,10 +68,9 @@ def moving_shapes(
     A pixel sends an event each time the logarithm of its brightness has changed by about
     `threshold`; `duration` is in microseconds. The seed chooses the shapes and how they move.
     """
-    if duration < 1 or shapes < 0:
-        raise ValueError(
-            f"duration = {duration!r} must be at least 1 us and shapes = {shapes!r} not negative"
-        )
+    size = check_size(size)
+    for name, value, least in (("duration", duration, 1), ("shapes", shapes, 0), ("seed", seed, 0)):
+        check_least(name, value, least)
     if not 0.01 <= threshold <= 1:
         raise ValueError(f"threshold = {threshold!r} must be from 0.01 to 1")
     generator = np.random.default_rng(seed)
@@ -146,23 +147,25 @@ def _watch(
 ) -> Events:
     """Events of every crossing of a level, their times interpolated between two looks."""
     looks = np.linspace(0, duration, max(2, round(duration / _STEP) + 1))
-    before = brightness(0.0)
-    last_event = before.copy()
+    rest = before = brightness(0.0)
+    # Levels passed so far, up less down. Counted, not added up: whole numbers are not rounded, so
+    # that a pixel which has stopped changing passes no further level.
+    passed = np.zeros(size)
     pixels, times, signs = [], [], []
     for start, end in pairwise(looks):
         now = brightness(end)
-        crossings = np.trunc((now - last_event) / levels).astype(np.int64)
+        crossings = np.trunc((now - rest) / levels - passed)
         active = np.flatnonzero(crossings)
-        number = np.abs(crossings.flat[active])
+        number = np.abs(crossings.flat[active]).astype(np.int64)
         owner = np.repeat(active, number)
         step = np.sign(crossings.flat[owner])
         k = np.arange(len(owner)) - np.repeat(np.cumsum(number) - number, number) + 1
-        crossed = last_event.flat[owner] + k * step * levels.flat[owner]
+        crossed = rest.flat[owner] + (passed.flat[owner] + k * step) * levels.flat[owner]
         share = (crossed - before.flat[owner]) / (now.flat[owner] - before.flat[owner])
         pixels.append(owner)
         times.append(start + np.clip(share, 0, 1) * (end - start))
         signs.append(step > 0)
-        last_event += crossings * levels
+        passed += crossings
         before = now
     pixel, t, brighter = (np.concatenate(parts) for parts in (pixels, times, signs))
     y, x = np.divmod(pixel, size[1])

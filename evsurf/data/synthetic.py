@@ -13,7 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from evsurf.data.arguments import check_least
 from evsurf.events import EventBatch, Events
+from evsurf.events.checks import check_size
 
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
@@ -32,6 +34,21 @@ class Preset:
     """The largest share of the pixels that have events."""
     tail: float = 1.0
     """Sigma of the log-normal weights by which pixels attract events: from 2 on, a few get most."""
+
+    def __post_init__(self) -> None:
+        check_size(self.size)
+        if not isinstance(self.events, tuple | list) or len(self.events) != 2:
+            raise TypeError(f"events must be (fewest, most) of a sample, got {self.events!r}")
+        fewest, most = self.events
+        check_least("duration", self.duration, 1)
+        check_least("events[0]", fewest, 1)
+        check_least("events[1]", most, fewest)
+        if not 0 < self.active <= 1:
+            raise ValueError(
+                f"active = {self.active!r} must be a share of the pixels, above 0 and up to 1"
+            )
+        if not 0 <= self.tail < np.inf:
+            raise ValueError(f"tail = {self.tail!r} must be a finite number and not negative")
 
 
 PRESETS: dict[str, Preset] = {
@@ -58,7 +75,8 @@ def camera_like(preset: str | Preset, samples: int, seed: int = 0) -> EventBatch
     EventBatch(2 samples, 40,000 events, 260x346, cpu)
     """
     chosen = _preset(preset)
-    _check_samples(samples)
+    check_least("samples", samples, 0)
+    check_least("seed", seed, 0)
     drawn = (_camera_sample(chosen, np.random.default_rng([seed, i])) for i in range(samples))
     return EventBatch.pack(drawn, chosen.size)
 
@@ -73,14 +91,17 @@ def density_controlled(
 ) -> EventBatch:
     """A batch in which a share of the pixels, `density`, has the same number of events each.
 
-    Which pixels differs from sample to sample. Events come in random order, 1 us apart.
+    A share that is no whole number of pixels is rounded down. Which pixels these are differs from
+    sample to sample. Events come in random order, 1 us apart.
     """
+    size = check_size(size)
     if not 0 <= density <= 1:
         raise ValueError(f"density = {density!r} must be a share of the pixels, from 0 to 1")
-    if events_per_pixel < 1:
-        raise ValueError(f"events_per_pixel = {events_per_pixel!r} must be at least 1")
-    _check_samples(samples)
-    active = int(density * size[0] * size[1])
+    check_least("events_per_pixel", events_per_pixel, 1)
+    check_least("samples", samples, 0)
+    check_least("seed", seed, 0)
+    # Rounded down, but 0.29 of 100 is 29, though the product of these floats is a bit less.
+    active = int(density * size[0] * size[1] * (1 + 8 * np.finfo(float).eps))
     drawn = []
     for i in range(samples):
         generator = np.random.default_rng([seed, i])
@@ -97,11 +118,6 @@ def _preset(preset: str | Preset) -> Preset:
     if preset not in PRESETS:
         raise ValueError(f"preset must be a Preset or one of {', '.join(PRESETS)}, not {preset!r}")
     return PRESETS[preset]
-
-
-def _check_samples(samples: int) -> None:
-    if samples < 0:
-        raise ValueError(f"samples = {samples!r} must not be negative")
 
 
 def _camera_sample(preset: Preset, generator: np.random.Generator) -> Events:
@@ -121,7 +137,8 @@ def _camera_sample(preset: Preset, generator: np.random.Generator) -> Events:
 def _contour(preset: Preset, events: int, generator: np.random.Generator) -> Integers:
     """Pixels along the level line of a smooth random field."""
     height, width = preset.size
-    active = min(int(preset.active * height * width), max(1, int(_FIRST_EVENTS * events)))
+    # Even of a tiny sensor one pixel is active.
+    active = max(1, min(int(preset.active * height * width), int(_FIRST_EVENTS * events)))
     rows, columns = np.divmod(np.arange(height * width), width)
     field = _waves(rows, columns, preset.size, generator)
     distance = np.abs(field - np.median(field))
