@@ -53,6 +53,7 @@ def channel_colours(
     own, but for the thousandth part of its pixels that is farthest out.
     """
     values = channel.detach().to("cpu", torch.float64).numpy()
+    _check_colourable(values, largest)
     largest = largest_value(channel) if largest is None else largest
     scaled = np.clip(values / largest, -1, 1) if largest > 0 else np.zeros_like(values)
     places = np.linspace(-1, 1, len(_SCALE))
@@ -63,4 +64,15 @@ def largest_value(channel: Float[Tensor, "*shape"]) -> float:
     """The absolute value that 0.1% of the numbers other than 0 exceed; 0 where all are 0."""
     values = channel.detach().abs().flatten().to("cpu", torch.float64).numpy()
     values = values[values > 0]
-    return float(np.quantile(values, 0.999)) if len(values) else 0.0
+    return float(np.quantile(values, 0.999, method="higher")) if len(values) else 0.0
+
+
+def _check_colourable(values: npt.NDArray[np.float64], largest: float | None) -> None:
+    if values.ndim != 2:
+        raise ValueError(f"channel must be [height, width], not {list(values.shape)}")
+    strange = np.argwhere(~np.isfinite(values))
+    if len(strange):
+        i, j = strange[0]
+        raise ValueError(f"channel[{i}, {j}] = {values[i, j]} has no colour: it must be finite")
+    if largest is not None and not 0 <= largest < np.inf:
+        raise ValueError(f"largest = {largest!r} must be finite and not negative, or None")

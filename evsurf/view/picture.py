@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
+from torch.nn import functional
 
 from evsurf.events import Events
 from evsurf.surfaces import Surface
@@ -21,6 +22,8 @@ Image = Float[Tensor, "height width"]
 _CHANNELS = 3
 _MOMENTS = 4
 _SHADES = 32
+# Of a unit of time, so that the moments' numbers differ clearly: a quarter is five.
+_ENOUGH = 20
 
 
 def surface_picture(surface: Surface, events: Events) -> Figure:
@@ -29,22 +32,26 @@ def surface_picture(surface: Surface, events: Events) -> Figure:
     Of more than three channels the three with most shades are shown. The sign of a learned channel
     is chance: each is shown so that ON is as warm as in the picture of the events.
     """
+    if not isinstance(events, Events):
+        raise TypeError(f"events must be Events, one recording, not {type(events).__qualname__}")
     with torch.inference_mode():
         image = surface(events)[0]
+        _check_finite(image)
         signs = _signs(image, events)
         image = image * signs[:, None, None]
-        active = event_counts(events) > 0
+        active = _shrunk(event_counts(events), image) > 0
         lively = sorted(range(len(image)), key=lambda c: -_variety(image[c], active))
         best, largest = lively[0], largest_value(image[lively[0]])
         grown = [
             Panel(title, channel_colours(surface(part)[0, best] * signs[best], largest))
             for title, part in _beginnings(events)
         ]
-    milliseconds = round(events.duration / 1000)
+    number = f"{len(events):,} event{'' if len(events) == 1 else 's'}"
+    length = _readable(events.duration, events.duration)
     return sheet(
         [
             [
-                Panel(f"{len(events):,} events, {milliseconds} ms", event_colours(events)),
+                Panel(f"{number}, {length}", event_colours(events)),
                 Panel(f"learned surface, channel {best + 1}", channel_colours(image[best])),
             ],
             [
@@ -67,14 +74,33 @@ def event_counts(events: Events) -> Image:
 
 
 def _signs(image: Float[Tensor, "channels height width"], events: Events) -> Tensor:
-    """1, or -1 for channels that are lower where the latest event is ON."""
-    latest = torch.zeros(events.size)
+    """1, or -1 for channels that are lower where pixels became brighter than where darker.
+
+    Where neither or only one happened, what is missing counts as zero.
+    """
+    way = torch.zeros(events.size, device=events.device)
     # Of several writes to one place any may stay, hence not one for all.
     for polarity in (False, True):
         chosen = events[events.p == polarity]
-        latest[chosen.y.long(), chosen.x.long()] += 1 if polarity else -1
-    agreement = (image * latest.to(image)).sum((1, 2))
-    return torch.where(agreement < 0, -1.0, 1.0)
+        way[chosen.y.long(), chosen.x.long()] += 1 if polarity else -1
+    way = _shrunk(way, image)
+    # Means and not sums: there may be more of one than of the other.
+    lighter, darker = (_mean(image, weights.clamp(min=0)) for weights in (way, -way))
+    return torch.where(lighter < darker, -1.0, 1.0)
+
+
+def _mean(
+    image: Float[Tensor, "channels rows columns"], weights: Float[Tensor, "rows columns"]
+) -> Float[Tensor, "channels"]:
+    """Each channel's weighted mean, zero where nothing has any weight."""
+    total = weights.sum()
+    return (image * weights).sum((1, 2)) / torch.where(total > 0, total, 1.0)
+
+
+def _shrunk(pixels: Image, image: Float[Tensor, "channels rows columns"]) -> Tensor:
+    """Means of the pixels at each place of an image, which may have fewer of them."""
+    rows, columns = image.shape[1:]
+    return functional.adaptive_avg_pool2d(pixels[None].to(image), (rows, columns))[0]
 
 
 def _variety(channel: Image, active: Bool[Tensor, "height width"]) -> float:
@@ -92,5 +118,24 @@ def _beginnings(events: Events) -> list[tuple[str, Events]]:
     parts = []
     for k in range(1, _MOMENTS + 1):
         elapsed = events.duration * k // _MOMENTS
-        parts.append((f"after {elapsed / 1000:.0f} ms", events.between(start, start + elapsed + 1)))
+        title = f"after {_readable(elapsed, events.duration)}"
+        parts.append((title, events.between(start, start + elapsed + 1)))
     return parts
+
+
+def _readable(microseconds: int, longest: int) -> str:
+    """A time in the largest unit of which the longest beside it has enough."""
+    for unit, name in ((1_000_000, "s"), (1000, "ms")):
+        if longest >= _ENOUGH * unit:
+            return f"{microseconds / unit:,.0f} {name}"
+    return f"{microseconds:,} us"
+
+
+def _check_finite(image: Float[Tensor, "channels rows columns"]) -> None:
+    strange = (~image.isfinite()).nonzero()
+    if len(strange):
+        place = strange[0].tolist()
+        raise ValueError(
+            f"surface gives {float(image[tuple(place)])} at channel {place[0]}, row {place[1]}, "
+            f"column {place[2]}, which has no colour. Likely its weights are not finite"
+        )

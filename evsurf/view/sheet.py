@@ -17,6 +17,8 @@ _GAP = 0.12
 _MARGIN = 0.18
 _LINE = 0.46
 _LETTERS = 19
+# Width over height. What is narrower still, a sensor of few columns, leaves room beside it.
+_NARROWEST = 0.5
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class Panel:
 def sheet(rows: Sequence[Sequence[Panel]]) -> Figure:
     """A figure with rows of panels, each row as wide as the sheet; `savefig` writes it.
 
-    The panels of a row share their height. Needs matplotlib, the extra `view`.
+    The panels of a row share their height, and each has at least half of it as its width. Needs
+    matplotlib, the extra `view`.
     """
     if not rows or not all(rows):
         raise ValueError(f"rows must hold at least one panel each, got {[len(r) for r in rows]}")
@@ -48,7 +51,8 @@ def sheet(rows: Sequence[Sequence[Panel]]) -> Figure:
             width = height * _aspect(panel)
             place = (left / _WIDTH, (top - height) / total, width / _WIDTH, height / total)
             axes = figure.add_axes(place)
-            axes.imshow(panel.image, interpolation="nearest", aspect="auto")
+            axes.imshow(panel.image, interpolation="nearest", aspect="equal")
+            axes.set_anchor("NW")
             axes.set_xticks([])
             axes.set_yticks([])
             for spine in axes.spines.values():
@@ -67,7 +71,7 @@ def _height(row: Sequence[Panel]) -> float:
 
 def _aspect(panel: Panel) -> float:
     height, width = panel.image.shape[:2]
-    return float(width / height)
+    return max(_NARROWEST, float(width / height))
 
 
 def check_matplotlib() -> None:
