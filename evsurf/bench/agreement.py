@@ -25,10 +25,10 @@ def check_agreement(chosen: Sequence[tuple[Variant, EventBatch]]) -> None:
     Gradients are compared where weights have the same names, as those of LSTMs do.
     """
     (ours, batch), *others = chosen
-    torch.manual_seed(0)
     with torch.no_grad():
         expected = ours.module(batch)
-    gradient = torch.randn_like(expected)
+    generator = torch.Generator(expected.device).manual_seed(0)
+    gradient = torch.randn(expected.shape, generator=generator, device=expected.device)
     for variant, part in others:
         if not variant.equals_ours:
             continue
@@ -41,11 +41,15 @@ def check_agreement(chosen: Sequence[tuple[Variant, EventBatch]]) -> None:
             for name in sorted(names):
                 largest = float(pair[0][name].abs().max())
                 tolerance = _GRADIENTS_AGREE * max(largest, 1e-3)
-                what = f"{variant.name}: gradient of {name}"
+                what = f"{variant.name}: gradients of {name}"
                 _compare(what, pair[1][name], pair[0][name], tolerance)
 
 
 def _compare(what: str, found: Tensor, expected: Tensor, tolerance: float) -> None:
+    if found.shape != expected.shape:
+        raise DisagreementError(
+            f"{what} have the shape {list(found.shape)}, evsurf's {list(expected.shape)}"
+        )
     difference = float((found - expected).abs().max()) if found.numel() else 0.0
     if not difference <= tolerance:
         raise DisagreementError(

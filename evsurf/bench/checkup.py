@@ -101,19 +101,20 @@ def _tried(name: str, check: Callable[[], tuple[bool | None, str]]) -> Finding:
 def _gradients(device: torch.device) -> tuple[bool, str]:
     """Values and weight gradients against the reference in float64."""
     batch = camera_like(_SMALL, samples=1).to(device)
-    worst_value, worst_gradient = 0.0, 0.0
+    values: list[Tensor] = []
+    gradients: list[Tensor] = []
     for channels in _CHANNELS:
         surface = _surface(channels, device)
         image = surface(batch)
         d_image = torch.linspace(-1, 1, image.numel(), device=device).view_as(image)
         image.backward(d_image)
-        expected, gradients = _reference(surface, batch, d_image)
-        difference = (image.detach() - expected).abs().max()
-        worst_value = max(worst_value, float(difference))
-        for weight, gradient in zip(surface.parameters(), gradients, strict=True):
+        expected, d_weights = _reference(surface, batch, d_image)
+        values.append((image.detach() - expected).abs().max())
+        for weight, d_weight in zip(surface.parameters(), d_weights, strict=True):
             assert weight.grad is not None
-            difference = (weight.grad - gradient).abs().max() / gradient.abs().max()
-            worst_gradient = max(worst_gradient, float(difference))
+            gradients.append((weight.grad - d_weight).abs().max() / d_weight.abs().max())
+    # Python's max would pass over a NaN, torch's is NaN then.
+    worst_value, worst_gradient = (float(torch.stack(each).max()) for each in (values, gradients))
     good = worst_value <= _VALUES_AGREE and worst_gradient <= _GRADIENTS_AGREE
     return good, (
         f"{batch.num_events:,} events; from the float64 reference values differ by "
@@ -136,19 +137,20 @@ def _reference(
 
 
 def _batches(device: torch.device) -> tuple[bool, str]:
-    """A sample alone, in a batch, and in the batch turned round."""
+    """A sample alone, in a batch and in the batch turned round; on a CPU they are bitwise equal."""
     batch = camera_like(_SMALL, samples=8).to(device)
     surface = _surface(_CHANNELS[0], device)
     with torch.inference_mode():
         together = surface(batch)
         backwards = surface(batch[list(reversed(range(len(batch))))]).flip(0)
         alone = torch.cat([surface(sample) for sample in batch])
-    good = torch.equal(together, backwards) and torch.equal(together, alone)
-    return good, (
-        "a sample's surface is the same to the last bit, alone or among others"
-        if good
-        else "a sample's surface changes with the others of its batch"
-    )
+    worst = float(torch.stack([together - backwards, together - alone]).abs().max())
+    # Elsewhere torch's matrix products compute, which sum in an order that goes by their shape.
+    good = worst <= (0.0 if device.type == "cpu" else _VALUES_AGREE)
+    if not good:
+        return good, f"a sample's surface changes with the others of its batch, by {worst:.0e}"
+    how = "to the last bit" if worst == 0 else f"but for {worst:.0e}"
+    return good, f"a sample's surface is the same {how}, alone or among others"
 
 
 def _speed(device: torch.device) -> tuple[None, str]:
@@ -160,7 +162,7 @@ def _speed(device: torch.device) -> tuple[None, str]:
         with torch.inference_mode():
             surface(batch)
 
-    wait = torch.cuda.synchronize if device.type == "cuda" else lambda: None
+    wait = partial(torch.cuda.synchronize, device) if device.type == "cuda" else lambda: None
     timings = measure(
         {"forward": forward_pass, "both": lambda: surface(batch).sum().backward()},
         repeats=20,

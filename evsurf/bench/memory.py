@@ -34,10 +34,17 @@ def can_measure(device: torch.device) -> bool:
     return device.type == "cuda" or _PEAK_RESET.exists()
 
 
+def check_can_measure(device: torch.device) -> None:
+    """Refuses a device whose peak nobody counts."""
+    if not can_measure(device):
+        raise ValueError(
+            f"the peak memory of {device} cannot be measured here: Linux counts it, and CUDA does"
+        )
+
+
 def peak_bytes(call: Callable[[], object], device: torch.device) -> int:
     """Bytes at the highest point of the call, less those before it."""
-    if not can_measure(device):
-        raise ValueError("peak memory is known on Linux and on CUDA devices only")
+    check_can_measure(device)
     if device.type == "cuda":
         torch.cuda.synchronize(device)
         torch.cuda.reset_peak_memory_stats(device)

@@ -11,8 +11,9 @@ import torch
 from evsurf.bench import machine
 from evsurf.bench.agreement import check_agreement
 from evsurf.bench.measure import Timing, measure
-from evsurf.bench.memory import in_fresh_process, peak_bytes
-from evsurf.bench.variants import Variant, one_pass, variants
+from evsurf.bench.memory import check_can_measure, in_fresh_process, peak_bytes
+from evsurf.bench.variants import Variant, full_precision, one_pass, variants
+from evsurf.data.arguments import check_least
 from evsurf.data.synthetic import camera_like
 from evsurf.events import EventBatch
 from evsurf.ops import group_by_pixel
@@ -37,10 +38,20 @@ class Plan:
     seed: int = 0
     memory: bool = False
 
+    def __post_init__(self) -> None:
+        check_least("samples", self.samples, 1)
+        # Now, not when everything has been timed.
+        if self.memory:
+            check_can_measure(torch.device(self.device))
+
     def fast(self) -> Plan:
         """The same in seconds: to see the order of things, not to quote it."""
         return replace(
-            self, samples=min(self.samples, 8), channels=self.channels[:1], repeats=5, seconds=0.5
+            self,
+            samples=min(self.samples, 8),
+            channels=self.channels[:1],
+            repeats=min(self.repeats, 5),
+            seconds=min(self.seconds, 0.5),
         )
 
     def batch(self) -> EventBatch:
@@ -93,6 +104,7 @@ class Report:
             "input": self.input,
             "protocol": {
                 "order": "in turns, after warm-up, two rounds",
+                "precision": "float32, without TF32",
                 "forward": "torch.inference_mode",
                 "forward+backward": "gradients of the weights from a fixed random gradient",
                 "checked": "values of all but ConvLSTM 3x3, weight gradients of the LSTMs",
@@ -125,14 +137,17 @@ def run(plan: Plan, progress: Callable[[str], None] = lambda _: None) -> Report:
     batch = plan.batch()
     described = machine.describe()
     rows: list[Row] = []
-    for channels in plan.channels:
-        torch.manual_seed(plan.seed)
-        chosen = [(v, _affordable(v, batch)) for v in variants(channels, batch.device)]
-        progress(f"{channels} channels: checking that all agree")
-        check_agreement([(v, part) for v, part in chosen if part is not None])
-        for pass_name in PASSES:
-            progress(f"{channels} channels: timing {pass_name}")
-            rows += _timed(plan, channels, pass_name, chosen)
+    # Seeding is not to be felt by who runs this.
+    seeded = torch.random.fork_rng([batch.device] if batch.device.type == "cuda" else [])
+    with full_precision(), seeded:
+        for channels in plan.channels:
+            torch.manual_seed(plan.seed)
+            chosen = [(v, _affordable(v, batch)) for v in variants(channels, batch.device)]
+            progress(f"{channels} channels: checking that all agree")
+            check_agreement([(v, part) for v, part in chosen if part is not None])
+            for pass_name in PASSES:
+                progress(f"{channels} channels: timing {pass_name}")
+                rows += _timed(plan, channels, pass_name, chosen)
     if plan.memory:
         rows = [_with_memory(plan, row, progress) for row in rows]
     return Report(plan, described, _describe_input(plan, batch), rows)
@@ -187,9 +202,10 @@ def _peak(plan: Plan, name: str, channels: int, pass_name: str, samples: int, th
     device = torch.device(plan.device)
     batch = plan.batch()[:samples]
     variant = next(v for v in variants(channels, device) if v.name == name)
-    # What is loaded and started at first use is not the pass's.
-    one_pass(variant, batch[:1], pass_name)()
-    return peak_bytes(one_pass(variant, batch, pass_name), device)
+    with full_precision():
+        # What is loaded and started at first use is not the pass's.
+        one_pass(variant, batch[:1], pass_name)()
+        return peak_bytes(one_pass(variant, batch, pass_name), device)
 
 
 def _describe_input(plan: Plan, batch: EventBatch) -> dict[str, object]:

@@ -5,11 +5,12 @@ Each is complete: from packed events to the dense surface, grouping and features
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
 from evsurf.events import EventBatch
@@ -31,7 +32,7 @@ class Variant:
     module: nn.Module
     equals_ours: bool
     """Whether it must give the values of Matrix-LSTM; a larger kernel computes something else."""
-    training_bytes: Callable[[EventBatch], float]
+    training_bytes: Callable[[EventBatch], int]
     """About how much memory forward and backward take, counted from what they keep."""
 
 
@@ -45,10 +46,10 @@ class PaddedLSTM(nn.Module):
     def forward(self, batch: EventBatch) -> Surface:
         """Groups, pads, runs the LSTM, takes the output after each last event, places it."""
         groups = group_by_pixel(batch)
-        padded, lengths = groups.padded(_features(batch, groups))
+        padded, lengths = _padded(batch, groups)
         outputs, _ = self.lstm(padded)
-        last = outputs[torch.arange(len(groups), device=lengths.device), lengths - 1]
-        return _placed(last, groups)
+        last = outputs[torch.arange(len(lengths), device=lengths.device), lengths - 1]
+        return _placed(last[: len(groups)], groups)
 
 
 class PackedLSTM(nn.Module):
@@ -61,12 +62,24 @@ class PackedLSTM(nn.Module):
     def forward(self, batch: EventBatch) -> Surface:
         """Groups, pads, packs, runs the LSTM, places its last states."""
         groups = group_by_pixel(batch)
-        padded, lengths = groups.padded(_features(batch, groups))
+        padded, lengths = _padded(batch, groups)
         packed = nn.utils.rnn.pack_padded_sequence(
             padded, lengths.cpu(), batch_first=True, enforce_sorted=False
         )
         _, (last, _) = self.lstm(packed)
-        return _placed(last[0], groups)
+        return _placed(last[0, : len(groups)], groups)
+
+
+def _padded(
+    batch: EventBatch, groups: Groups
+) -> tuple[Float[Tensor, "sequences longest features"], Int64[Tensor, "sequences"]]:
+    """All sequences and their lengths; without events a single zero, as nn.LSTM takes no fewer."""
+    if len(groups):
+        return groups.padded(_features(batch, groups))
+    device = batch.device
+    return torch.zeros(1, 1, FEATURES, device=device), torch.ones(
+        1, dtype=torch.int64, device=device
+    )
 
 
 def _features(batch: EventBatch, groups: Groups) -> Float[Tensor, "events features"]:
@@ -123,25 +136,36 @@ def _take_weights(conv: ConvLSTM, lstm: nn.LSTM) -> None:
         conv.bias_ih.copy_(reordered(weights["bias_ih_l0"] + weights["bias_hh_l0"]))
 
 
-def _little(_: EventBatch) -> float:
+def _little(_: EventBatch) -> int:
     """Those that keep nothing padded take less than anyone counts."""
-    return 0.0
+    return 0
 
 
-def _padded_bytes(batch: EventBatch, channels: int) -> float:
+def _padded_bytes(batch: EventBatch, channels: int) -> int:
     """Gates, states and outputs of every padded step; measured on a CPU, rounded up."""
     groups = group_by_pixel(batch)
     steps = len(groups) * int(groups.lengths.max()) if len(groups) else 0
     return steps * (70 * channels + 200)
 
 
-def _dense_bytes(batch: EventBatch, channels: int) -> float:
+def _dense_bytes(batch: EventBatch, channels: int) -> int:
     """The same of every pixel, once for each event of its sample's busiest pixel."""
     groups = group_by_pixel(batch)
     busiest = torch.zeros(groups.samples, dtype=torch.int64, device=groups.cell.device)
     busiest.scatter_reduce_(0, groups.position[0], groups.lengths, "amax")
     rows, columns = groups.cells
     return int(busiest.sum()) * rows * columns * (30 * channels + 20)
+
+
+@contextmanager
+def full_precision() -> Iterator[None]:
+    """Without TF32, in which cuDNN would compute nn.LSTM and ConvLSTM to three digits."""
+    before = torch.backends.cudnn.allow_tf32
+    torch.backends.cudnn.allow_tf32 = False
+    try:
+        yield
+    finally:
+        torch.backends.cudnn.allow_tf32 = before
 
 
 def one_pass(
