@@ -11,7 +11,8 @@ from rich.console import Console
 from evsurf.cli.bench import BENCH
 from evsurf.cli.demo import DEMO
 from evsurf.cli.doctor import DOCTOR
-from evsurf.cli.parser import UsageError, build_parser, parse
+from evsurf.cli.parser import build_parser, parse
+from evsurf.cli.verb import UsageError
 
 __all__ = ["main"]
 
@@ -20,6 +21,8 @@ VERBS = (DEMO, DOCTOR, BENCH)
 # What a shell reports of a program that Ctrl-C ended: 128 and the number of the signal.
 _STOPPED = 130
 _WRONG = 2
+# What the library raises on wrong input, and torch where a device or its memory does not suffice.
+_ERRORS = (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError)
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -33,10 +36,13 @@ def main(words: Sequence[str] | None = None) -> int:
             return 0
         options = parse(parser, words)
         return verbs[options.verb].run(options[options.verb], Console())
+    except SystemExit as done:
+        # The parser ends so where it has printed the help or the version.
+        return int(done.code or 0)
     except KeyboardInterrupt:
         sys.stderr.write("evsurf: stopped\n")
         return _STOPPED
-    except (ValueError, TypeError, OSError, ImportError) as error:
+    except _ERRORS as error:
         if "--debug" in words:
             raise
         sys.stderr.write(f"evsurf: error: {error}\n")

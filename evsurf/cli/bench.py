@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
-from jsonargparse.typing import PositiveInt
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from evsurf.cli.verb import Verb, writable
+from evsurf.cli.verb import UsageError, Verb, whole, writable
 
 if TYPE_CHECKING:
     from evsurf.bench.ops import Report, Row
 
 _FAILED = 1
+_MOST_THREADS = 1024
 
 
 def _add_options(parser: ArgumentParser) -> None:
@@ -26,29 +28,40 @@ def _add_options(parser: ArgumentParser) -> None:
         "--stream",
         default="ncars",
         metavar="NAME",
-        help="such as ncars-heavy, mvsec-20k",
+        help="ncars, ncars-heavy, mvsec-20k, mvsec-100k or megapixel",
     )
-    parser.add_argument("--samples", type=PositiveInt, default=64, metavar="N", help="of a batch")
     parser.add_argument(
-        "--hidden", type=PositiveInt, nargs="+", default=[3, 4, 16], metavar="N",
-        help="hidden sizes of the LSTM: channels of the surface",
+        "--samples", type=whole(1), default=64, metavar="N", help="samples in the batch"
+    )
+    parser.add_argument(
+        "--hidden", type=whole(1), nargs="+", default=[3, 4, 16], metavar="N",
+        help="hidden sizes: channels of the surface",
     )  # fmt: skip
     parser.add_argument(
         "--repeats",
-        type=PositiveInt,
+        type=whole(1),
         default=30,
         metavar="N",
-        help="in each of two rounds, at most",
+        help="passes in each of two rounds, at most",
     )
-    parser.add_argument("--threads", type=PositiveInt, metavar="N", help="by default as torch")
-    parser.add_argument("--device", default="cpu", metavar="NAME", help="cpu or cuda")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of events and weights")
+    parser.add_argument(
+        "--threads",
+        type=whole(1, _MOST_THREADS),
+        metavar="N",
+        help="threads on the CPU (default: as many as torch takes)",
+    )
+    parser.add_argument("--device", default="cpu", metavar="NAME", help="cpu, cuda or cuda:N")
+    parser.add_argument(
+        "--seed", type=whole(0), default=0, metavar="N", help="chooses the events and weights"
+    )
     parser.add_argument("--memory", action="store_true", help="measure peak memory too")
-    parser.add_argument("--fast", action="store_true", help="in seconds, on 8 samples")
+    parser.add_argument(
+        "--fast", action="store_true", help="a first look in seconds: 8 samples, one hidden size"
+    )
 
 
 def _run(options: Namespace, console: Console) -> int:
-    output = writable(options.output) if options.output else None
+    output = writable("--output", options.output) if options.output is not None else None
     import torch
 
     from evsurf.bench.agreement import DisagreementError
@@ -56,7 +69,7 @@ def _run(options: Namespace, console: Console) -> int:
 
     threads = torch.get_num_threads()
     plan = Plan(
-        stream=options.stream,
+        stream=_stream(options.stream),
         samples=options.samples,
         channels=tuple(options.hidden),
         repeats=options.repeats,
@@ -71,7 +84,7 @@ def _run(options: Namespace, console: Console) -> int:
         with console.status("starting ...") as status:
             report = run(plan, lambda text: status.update(f"{text} ..."))
     except DisagreementError as wrong:
-        console.print(f"[red]refused[/red]: {wrong}", highlight=False)
+        console.print(f"[red]refused[/red]: {escape(str(wrong))}", highlight=False)
         return _FAILED
     finally:
         torch.set_num_threads(threads)
@@ -81,14 +94,24 @@ def _run(options: Namespace, console: Console) -> int:
     return 0
 
 
-def _device(name: str) -> str:
-    import torch
+def _stream(name: str) -> str:
+    from evsurf.data.synthetic import PRESETS
 
-    if name.split(":")[0] not in ("cpu", "cuda"):
-        raise ValueError(f"--device must be cpu or cuda, not {name!r}")
-    if name.startswith("cuda") and not torch.cuda.is_available():
-        raise ValueError(
-            "--device is cuda, and torch finds no CUDA device; `evsurf doctor` tells more"
+    if name not in PRESETS:
+        raise UsageError(f"--stream must be one of {', '.join(PRESETS)}, not {name!r}")
+    return name
+
+
+def _device(name: str) -> str:
+    from evsurf.bench.machine import cuda_devices
+
+    found = re.fullmatch(r"cpu|cuda(?::(?P<number>\d+))?", name)
+    if not found:
+        raise UsageError(f"--device must be cpu, cuda or cuda:N, not {name!r}")
+    devices = cuda_devices()
+    if name != "cpu" and int(found["number"] or 0) >= len(devices):
+        raise UsageError(
+            f"--device is {name!r}, but torch finds no such CUDA device; `evsurf doctor` tells more"
         )
     return name
 
@@ -97,14 +120,16 @@ def _show(report: Report, console: Console) -> None:
     facts, given = report.machine, report.input
     console.print(
         f"{given['samples']} samples of {given['stream']}: {given['events']:,} events, "
-        f"{given['busiest_pixel']} in the busiest pixel. {report.plan.device}, {facts['cpu']}, "
-        f"{facts['isa']}, {facts['threads']} threads.\n"
-        "Each row is the complete way from packed events to the dense surface.\n",
+        f"{given['busiest_pixel']} in the busiest pixel. {report.plan.device}, "
+        f"{escape(str(facts['cpu']))}, {facts['isa']}, {facts['threads']} threads.\n"
+        "Each row is the complete way from packed events to the dense surface: the median of its "
+        "times, the middle half of them, millions of events per second, and how many times slower "
+        "per event it is than evsurf.\n",
         highlight=False,
     )
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("", no_wrap=True)
-    titles = ["ms", "middle half", "M ev/s", "slower"] + ["MB"] * report.plan.memory
+    titles = ["ms", "middle half", "M ev/s", "slower"] + ["peak MB"] * report.plan.memory
     for title in titles:
         table.add_column(title, justify="right", no_wrap=True)
     group = None
@@ -158,7 +183,7 @@ def _notes(report: Report) -> list[str]:
 def _write(report: Report, output: Path, console: Console) -> None:
     text = json.dumps(report.as_json(), indent=2)
     output.write_text(f"{text}\n", encoding="utf-8")
-    console.print(f"\nThe numbers are in {output}", highlight=False)
+    console.print(f"\nThe numbers are in {escape(str(output))}", highlight=False, soft_wrap=True)
 
 
 BENCH = Verb(

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
 from rich.console import Console
+from rich.markup import escape
 
-from evsurf.cli.verb import Verb, writable
+from evsurf.cli.verb import UsageError, Verb, whole, writable
 
 if TYPE_CHECKING:
     from evsurf.events import Events
@@ -20,6 +21,7 @@ _STEPS = 100
 # Found by trying ten: the surfaces of all can be read, those of this one at a glance.
 _LEARNING_SEED = 6
 _DOTS_PER_INCH = 120
+_ENDINGS = (".png", ".jpg", ".pdf", ".svg")
 
 
 def _add_options(parser: ArgumentParser) -> None:
@@ -32,12 +34,18 @@ def _add_options(parser: ArgumentParser) -> None:
         help="where the picture goes",
     )
     parser.add_argument(
-        "--seed", type=int, metavar="N", default=18, help="chooses the shapes and how they move"
+        "--seed",
+        type=whole(0),
+        metavar="N",
+        default=18,
+        help="chooses the shapes and how they move",
     )
 
 
 def _run(options: Namespace, console: Console) -> int:
-    output = writable(options.output)
+    output = writable("--output", options.output)
+    if output.suffix.lower() not in _ENDINGS:
+        raise UsageError(f"--output must end in {', '.join(_ENDINGS)}, not {options.output!r}")
     from evsurf.cli.foresight import AHEAD, WINDOW, learn
     from evsurf.data.shapes import moving_shapes
     from evsurf.view import check_matplotlib, surface_picture
@@ -57,12 +65,20 @@ def _run(options: Namespace, console: Console) -> int:
         f"Taught a Matrix-LSTM surface to foresee the next {AHEAD // 1000} ms: the loss fell from "
         f"{lesson.first_loss:.2f} to {lesson.last_loss:.2f} in {_STEPS} steps, "
         f"{learned - simulated:.1f} s.\n"
-        f"The surface of this stream takes {_speed(lesson.surface, window)}.\n"
-        f"[bold]The picture is {output}[/bold] ({time.perf_counter() - started:.1f} s in all).\n"
+        f"The surface of this stream takes {_speed(lesson.surface, window)}.",
+        highlight=False,
+    )
+    # A path is not broken, so that it can be copied.
+    console.print(
+        f"[bold]The picture is {escape(str(output))}[/bold] "
+        f"({time.perf_counter() - started:.1f} s in all).",
+        highlight=False,
+        soft_wrap=True,
+    )
+    console.print(
         "Next: `evsurf demo --seed 9` for other shapes, `evsurf doctor` to see whether all is well "
         "here, `evsurf bench ops --fast` for the speed.",
         highlight=False,
-        soft_wrap=True,
     )
     return 0
 
@@ -94,7 +110,7 @@ def _speed(surface: MatrixLSTM, window: Events) -> str:
 
 DEMO = Verb(
     name="demo",
-    summary="Draws simulated moving shapes: their events, and a surface learned from them.",
+    summary="Draws simulated shapes: their events, and a surface learned from them.",
     examples=("evsurf demo", "evsurf demo --seed 9 -o shapes.png"),
     add_options=_add_options,
     run=_run,

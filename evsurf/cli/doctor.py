@@ -58,7 +58,7 @@ def _show(finding: Finding, console: Console) -> None:
 
 DOCTOR = Verb(
     name="doctor",
-    summary="Tells what this machine can do, and checks that results are right on it.",
+    summary="Tells what this machine can do, and whether results are right on it.",
     examples=("evsurf doctor", "evsurf doctor --report"),
     add_options=_add_options,
     run=_run,

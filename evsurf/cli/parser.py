@@ -11,17 +11,13 @@ from typing import NoReturn
 
 from jsonargparse import ArgumentParser, Namespace
 
-from evsurf.cli.verb import Verb
+from evsurf.cli.verb import UsageError, Verb
 
-_WIDTH = 88
+_WIDTH = 80
 _INDENT = 2
 _SUMMARY = "Turns streams of an event camera into learned images."
 _EXAMPLES = ("evsurf demo", "evsurf doctor")
 _DEBUG = "show where in the program an error came from"
-
-
-class UsageError(ValueError):
-    """A command line that cannot be understood."""
 
 
 class Parser(ArgumentParser):
@@ -40,7 +36,11 @@ class Parser(ArgumentParser):
         del formatter
         lines = [self.summary, "", *(f"{'':{_INDENT}}{example}" for example in self.examples), ""]
         if self.verbs:
-            lines += ["verbs:", *_columns((verb.name, verb.summary) for verb in self.verbs), ""]
+            lines += [
+                "verbs, each with its own --help:",
+                *_columns((verb.name, verb.summary) for verb in self.verbs),
+                "",
+            ]
         shown = [a for a in self._actions if a.help != argparse.SUPPRESS and not _is_verbs(a)]
         arguments = [a for a in shown if not a.option_strings]
         options = [a for a in shown if a.option_strings]
@@ -90,37 +90,31 @@ def _check_words(parser: Parser, words: Sequence[str]) -> None:
 
 
 def _nearest(word: str, known: Iterable[str], parser: argparse.ArgumentParser) -> str:
-    found = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    # The dashes, which all options share, would make any two of them alike.
+    bare = {name.lstrip("-"): name for name in known}
+    found = difflib.get_close_matches(word.lstrip("-").lower(), bare, n=1)
     if found:
-        return f"; did you mean {found[0]}?"
+        return f"; did you mean {bare[found[0]]}?"
     return f"; `{parser.prog.replace(' [options]', '')} --help` lists them"
 
 
 def _plainer(message: str) -> str:
     """The parser's message as one line about what was typed."""
     message = re.sub(r"\s+", " ", message).strip()
-    wrong = _WRONG_TYPE.match(message)
-    if wrong:
-        option = wrong["key"].split(".")[-1].replace("_", "-")
-        kind = wrong["kind"] or wrong["kind2"]
-        value = wrong["value"] or wrong["value2"]
-        return f"--{option} must be {_KINDS.get(kind, kind)}, not {value!r}"
     if message.startswith('expected "verb"'):
         return "a verb is missing; `evsurf --help` lists them"
-    return message.replace("argument subject: ", "")
+    for words, plainer in _PLAINER.items():
+        message = re.sub(words, plainer, message)
+    return message
 
 
-# What the parser says of a value of the wrong type.
-_WRONG_TYPE = re.compile(
-    r'Parser key "(?P<key>[^"]+)"(?: element \d+)?: '
-    r"(?:Expected an? (?:<class ')?(?P<kind>\w+).*? Got value: (?P<value>.*)"
-    r"|Not of type (?P<kind2>\w+): (?:invalid literal .*: )?'?(?P<value2>[^' ]*).*)"
-)
-_KINDS = {
-    "int": "a whole number",
-    "PositiveInt": "a whole number, at least 1",
-    "float": "a number",
-    "str": "a text",
+# What the parser says, and what we do.
+_PLAINER = {
+    r"^argument (?:-\w/)?([\w-]+): ": r"\1 ",
+    r"expected (?:at least )?one argument$": "needs a value",
+    r"^unrecognized arguments: ": "not understood: ",
+    r"ignored explicit argument (.*)$": r"takes no value, not \1",
+    r"invalid choice: (.*?) \(choose from (.*)\)$": r"must be one of \2, not \1",
 }
 
 
