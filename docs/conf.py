@@ -15,14 +15,15 @@ project_copyright = author
 version = release = installed_version("evsurf")
 
 extensions = [
-    "docs.docstrings",
-    "docs.figures",
-    "docs.mathml",
-    "docs.speed_tables",
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
+    # After autodoc, whose events they listen to.
+    "docs.docstrings",
+    "docs.figures",
+    "docs.mathml",
+    "docs.speed_tables",
 ]
 
 # Dollars and bare environments for equations; anchors, so that a page can link into another.

@@ -13,6 +13,7 @@ import pytest
 import evsurf
 from evsurf import cli
 from evsurf.cli.doctor import DOCTOR
+from evsurf.cli.verb import UsageError
 
 SECONDS = 120
 
@@ -104,7 +105,7 @@ def test_debug_shows_where_an_error_came_from(typed, doctor_raises, words):
 
 
 def test_debug_shows_where_words_were_refused(typed, no_work):
-    with pytest.raises(cli.UsageError, match="--seed must be"):
+    with pytest.raises(UsageError, match="--seed must be"):
         typed("demo", "--seed", "x", "--debug")
 
 

@@ -35,9 +35,10 @@ def found(monkeypatch):
 
 def in_colours(report: bool) -> str:
     """What a terminal with colours is sent."""
-    console = Console(file=io.StringIO(), force_terminal=True, color_system="truecolor", width=80)
+    sent = io.StringIO()
+    console = Console(file=sent, force_terminal=True, color_system="truecolor", width=80)
     DOCTOR.run(Namespace(report=report), console)
-    return console.file.getvalue()  # type: ignore[attr-defined]
+    return sent.getvalue()
 
 
 def test_where_all_is_well_the_exit_code_is_0(typed, found):
