@@ -1,0 +1,142 @@
+"""Opening, reading and writing files of events, whatever their format."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+
+from evsurf.data.formats.columns import Size
+from evsurf.data.formats.damage import Damage
+from evsurf.data.formats.reader import Format, Options
+from evsurf.data.formats.recording import Recording, warn_of_damage
+from evsurf.data.formats.registry import format_named, format_of, format_to_write
+from evsurf.events import Events
+from evsurf.events.checks import check_size
+
+
+def open_recording(
+    path: str | os.PathLike[str],
+    size: Size | None = None,
+    *,
+    format: str | None = None,  # noqa: A002
+    stream: str | None = None,
+    columns: str | None = None,
+    strict: bool = False,
+) -> Recording:
+    """A file of events, opened but not loaded: for files larger than memory and for windows.
+
+    The arguments are those of `read`.
+    """
+    return _opened(path, size, format, Options(stream=stream, columns=columns), strict)
+
+
+def read(
+    path: str | os.PathLike[str],
+    size: Size | None = None,
+    *,
+    format: str | None = None,  # noqa: A002
+    stream: str | None = None,
+    columns: str | None = None,
+    strict: bool = False,
+) -> Events:
+    """The events of a file, whatever its format; which one it is, its content says.
+
+    `size` is the sensor's (height, width), for files that do not say it: without it, those get the
+    smallest that holds their events, and a `GuessedSizeWarning`. `stream` chooses one of several
+    streams in a file, such as "left"; `columns` says the order of columns without names, such as
+    "txyp"; `format` names the format of a file whose content does not show it.
+
+    A damaged file gives the events that can be read, sorted by time, and a `DamageWarning` that
+    says what was left out. With `strict=True` the first damage raises a `DamageError`.
+    """
+    options = Options(stream=stream, columns=columns, keep_unsorted=True)
+    with _opened(path, size, format, options, strict) as recording:
+        events = recording.read()
+        warn_of_damage(recording.path, recording.damage)
+        return events
+
+
+def _opened(
+    path: str | os.PathLike[str],
+    size: Size | None,
+    name: str | None,
+    options: Options,
+    strict: bool,
+) -> Recording:
+    file = Path(path)
+    checked = None if size is None else check_size(size)
+    if file.is_dir():
+        raise IsADirectoryError(f"{file} is a folder; name a file in it")
+    if not file.is_file():
+        raise FileNotFoundError(f"there is no file {file}")
+    file_format = format_of(file) if name is None else format_named(name)
+    chosen = Options(
+        size=checked,
+        stream=options.stream,
+        columns=options.columns,
+        keep_unsorted=options.keep_unsorted,
+        damage=Damage(strict=strict),
+    )
+    return Recording(file, file_format, chosen)
+
+
+def write(
+    events: Events | Iterable[Events],
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    size: Size | None = None,
+) -> None:
+    """Writes events to a file, in the format that its suffix or `format` names.
+
+    Pieces of one recording, as `Recording.chunks` gives them, are written one after the other;
+    `size` is needed only where there are none. The file appears once it is complete: whatever
+    interrupts the writing leaves what was there before.
+    """
+    file = Path(path)
+    file_format = format_to_write(file) if format is None else format_named(format)
+    if file_format.write is None:
+        raise ValueError(f"{file_format.name} can be read, but not written")
+    pieces = iter([events] if isinstance(events, Events) else events)
+    first = next(pieces, None)
+    if first is None and size is None:
+        raise ValueError("size is needed to write no events: write([], path, size=...)")
+    wanted = check_size(size) if first is None or size is not None else first.size
+    _write_whole(file, file_format, _checked(first, pieces, wanted), wanted)
+
+
+def _checked(first: Events | None, rest: Iterable[Events], size: Size) -> Iterable[Events]:
+    """The pieces, as long as they follow each other in time and agree in size."""
+    if first is None:
+        return
+    latest = None
+    for number, events in enumerate(chain([first], rest)):
+        if events.size != size:
+            raise ValueError(f"piece {number} has size {events.size}, the first has {size}")
+        if len(events):
+            if latest is not None and int(events.t[0]) < latest:
+                raise ValueError(
+                    f"piece {number} starts at {int(events.t[0])} us, before the one before ends "
+                    f"({latest} us): pieces of one recording follow each other in time"
+                )
+            latest = int(events.t[-1])
+            yield events.cpu()
+
+
+def _write_whole(file: Path, file_format: Format, pieces: Iterable[Events], size: Size) -> None:
+    """Writes beside the file and moves into place what is complete."""
+    assert file_format.write is not None
+    if not file.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {file.parent}")
+    handle, name = tempfile.mkstemp(prefix=f".{file.name}.", suffix=file.suffix, dir=file.parent)
+    os.close(handle)
+    partial = Path(name)
+    try:
+        partial.unlink()
+        file_format.write(partial, pieces, size)
+        partial.replace(file)
+    finally:
+        partial.unlink(missing_ok=True)
