@@ -6,13 +6,19 @@ The way of the data: `Events` and `EventBatch` hold recordings, `ops` works on p
 
 from importlib.metadata import version
 
-from evsurf import ops, surfaces
+from evsurf import data, ops, surfaces
+from evsurf.data.formats import open_recording as open  # noqa: A004
+from evsurf.data.formats import read, write
 from evsurf.events import EventBatch, Events
 from evsurf.surfaces import ConvLSTM, Live, MatrixLSTM
 
 __all__ = [
     "Events",
     "EventBatch",
+    "read",
+    "write",
+    "open",
+    "data",
     "ops",
     "surfaces",
     "MatrixLSTM",

@@ -6,6 +6,7 @@ import os
 import random
 import subprocess
 import sys
+from pathlib import Path
 
 import hypothesis
 import jaxtyping
@@ -76,6 +77,15 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 def device(request: pytest.FixtureRequest) -> torch.device:
     """Each device in turn. Of the session, so that properties of hypothesis may use it too."""
     return torch.device(request.param)
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real recordings, which is no part of the project and may lie beside it."""
+    folder = Path(__file__).parents[2] / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("the real recordings are not beside the project")
+    return folder
 
 
 @pytest.fixture(params=["baseline", "avx2", "avx512"])
