@@ -20,7 +20,9 @@ from evsurf.events.checks import (
     check_size,
     check_values,
 )
+from evsurf.events.ragged import places_before, since_first, stretches
 from evsurf.events.recording import Events
+from evsurf.events.windows import Source, Stamps, Unit, Windows, rule_of
 
 Selection: TypeAlias = slice | Sequence[int] | Tensor | npt.NDArray[Any]
 """What picks several samples of a batch."""
@@ -151,10 +153,69 @@ class EventBatch(TensorBundle):
         x, y, t, p, offsets = tensors
         return EventBatch(x, y, t, p, offsets, self.size, validate=False)
 
+    def windows(
+        self,
+        *,
+        duration: int | None = None,
+        count: int | None = None,
+        at: Stamps | None = None,
+        stride: int | None = None,
+        start: int | None = None,
+        partial: bool | None = None,
+    ) -> Windows[EventBatch]:
+        """Window by window, the batch of that window of every sample.
+
+        The arguments are those of `Events.windows`, but times count from the first event of each
+        sample. There are as many windows as the longest sample has; a sample that is over is
+        empty in the rest. `EventBatch.pack(part for window in windows for part in window)` makes
+        one batch of them all.
+        """
+        rule = rule_of(
+            duration=duration, count=count, at=at, stride=stride, start=start, partial=partial
+        )
+        return Windows(_Stretches(self), rule)
+
     def __repr__(self) -> str:
         events = f"{self.num_events:,} event{'' if self.num_events == 1 else 's'}"
         height, width = self.size
         return f"EventBatch({_samples(len(self))}, {events}, {height}x{width}, {self.device})"
+
+
+class _Stretches(Source[EventBatch]):
+    """A batch as the source of windows, each sample with its own beginning."""
+
+    def __init__(self, batch: EventBatch) -> None:
+        self._batch = batch
+        self._times = since_first(batch.t, batch.offsets)
+
+    def extent(self, unit: Unit) -> tuple[int, int]:
+        if not self._batch.num_events:
+            return 0, 0
+        if unit == "count":
+            return 0, int(self._batch.lengths.max())
+        return 0, int(self._times.max()) + 1
+
+    def parts(self, unit: Unit, bounds: Int64[Tensor, "2 windows"]) -> Iterator[EventBatch]:
+        batch = self._batch
+        bounds = bounds.to(batch.device)
+        if unit == "time":
+            borders = self._times_to_places(bounds)
+        else:
+            ends = batch.offsets[1:]
+            borders = [torch.minimum(batch.offsets[:-1] + b[:, None], ends) for b in bounds]
+        for starts, stops in zip(*borders, strict=True):
+            kept, offsets = stretches(starts, stops)
+            fields = (getattr(batch, name).index_select(0, kept) for name in Events.FIELDS)
+            yield batch._rebuilt(*fields, offsets)
+
+    def _times_to_places(self, bounds: Int64[Tensor, "2 windows"]) -> list[Tensor]:
+        """Where each of the windows starts and stops in each sample: two of [windows, samples]."""
+        targets = bounds.reshape(-1).expand(len(self._batch), -1)
+        places = places_before(self._times, self._batch.offsets, targets)
+        return list(places.t().reshape(2, bounds.shape[1], len(self._batch)))
+
+    def __repr__(self) -> str:
+        return repr(self._batch)
 
 
 def _samples(count: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -21,6 +22,7 @@ from evsurf.events.checks import (
     check_values,
 )
 from evsurf.events.conversion import DTYPE, ArrayLike, fields_of, polarities, whole_numbers
+from evsurf.events.windows import Source, Stamps, Unit, Windows, rule_of
 
 
 @final
@@ -167,6 +169,39 @@ class Events(TensorBundle):
         start, stop = torch.searchsorted(self.t, self.t.new_tensor(window)).tolist()
         return self[start:stop]
 
+    def windows(
+        self,
+        *,
+        duration: int | None = None,
+        count: int | None = None,
+        at: Stamps | None = None,
+        stride: int | None = None,
+        start: int | None = None,
+        partial: bool | None = None,
+    ) -> Windows[Events]:
+        """Windows of this recording, as views that are cut when asked for.
+
+        `duration`: half-open windows of so many microseconds, one every `stride` (without gaps and
+        overlaps unless it says so), from the first event or from `start` on, up to the last event.
+        `count`: windows of so many events. `at`: windows from each start up to its stop in a list
+        of pairs; or, with a duration, those that end before each time of a list. Windows in which
+        nothing happened are empty recordings.
+
+        `partial` says whether to keep windows at the end that reach beyond the last event: yes by
+        default for durations, no for counts, so that all of those have the same number of events.
+
+        ```python
+        events = Events.from_arrays([0, 1, 2], [0, 0, 0], t=[5, 9, 31], p=[1, 0, 1], size=(1, 3))
+        [len(window) for window in events.windows(duration=10)]                # [2, 0, 1]
+        [len(window) for window in events.windows(count=2, stride=1)]          # [2, 2]
+        [len(window) for window in events.windows(at=[10, 32], duration=30)]   # [2, 2]
+        ```
+        """
+        rule = rule_of(
+            duration=duration, count=count, at=at, stride=stride, start=start, partial=partial
+        )
+        return Windows(_Stretches(self), rule)
+
     def crop(self, top: int, left: int, height: int, width: int) -> Events:
         """The events inside a rectangle of pixels, whose top left corner becomes (0, 0)."""
         sides = {"top": top, "left": left, "height": height, "width": width}
@@ -188,6 +223,36 @@ class Events(TensorBundle):
             share = int(self.p.count_nonzero()) / len(self)
             parts += [_readable(self.duration), f"{share:.0%} ON"]
         return f"Events({', '.join(parts)}, {self.device})"
+
+
+class _Stretches(Source[Events]):
+    """A recording as the source of windows."""
+
+    def __init__(self, events: Events) -> None:
+        self._events = events
+
+    def extent(self, unit: Unit) -> tuple[int, int]:
+        t = self._events.t
+        if unit == "count" or not len(t):
+            return 0, len(t)
+        first, last = t[[0, -1]].tolist()
+        return first, last + 1
+
+    def parts(self, unit: Unit, bounds: Int64[Tensor, "2 windows"]) -> Iterator[Events]:
+        events, size = self._events, self._events.size
+        if unit == "time":
+            bounds = torch.searchsorted(events.t, bounds.to(events.device))
+        x, y, t, p = events._tensors()
+        for start, stop in zip(*bounds.tolist(), strict=True):
+            # What was checked when the recording was made is not checked again for each window.
+            part = object.__new__(Events)
+            part.__dict__.update(
+                x=x[start:stop], y=y[start:stop], t=t[start:stop], p=p[start:stop], size=size
+            )
+            yield part
+
+    def __repr__(self) -> str:
+        return repr(self._events)
 
 
 def _readable(microseconds: int) -> str:
