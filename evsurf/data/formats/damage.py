@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 VIOLATIONS: Mapping[str, str] = {
@@ -31,6 +32,9 @@ Place: TypeAlias = Literal["byte", "event", "line"]
 
 class FormatError(ValueError):
     """A file that cannot be read as what it should be."""
+
+    path: Path | None = None
+    """The file, once `read` or a `Recording` has passed the error on."""
 
     def __init__(self, message: str, *, offset: int | None = None) -> None:
         super().__init__(message if offset is None else f"{message} (at byte {offset:,})")
@@ -88,6 +92,12 @@ class Damage:
             self.violations[name] = Violation(count, first, place)
         else:
             known.count += count
+
+    def explained(self) -> str:
+        """As it is printed, and what became of each."""
+        return "; ".join(
+            f"{name}: {found} ({VIOLATIONS[name]})" for name, found in self.violations.items()
+        )
 
     def clear(self) -> None:
         """Forgets all, for reading from the front again."""

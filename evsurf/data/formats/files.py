@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import tempfile
 from collections.abc import Iterable
-from itertools import chain
+from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
 
 from evsurf.data.formats.columns import Size
@@ -15,6 +17,9 @@ from evsurf.data.formats.recording import Recording, warn_of_damage
 from evsurf.data.formats.registry import format_named, format_of, format_to_write
 from evsurf.events import Events
 from evsurf.events.checks import check_size
+
+# How many names of a folder are looked at for the one that was likely meant.
+_NEIGHBOURS = 10_000
 
 
 def open_recording(
@@ -50,7 +55,7 @@ def read(
     "txyp"; `format` names the format of a file whose content does not show it.
 
     A damaged file gives the events that can be read, sorted by time, and a `DamageWarning` that
-    says what was left out. With `strict=True` the first damage raises a `DamageError`.
+    says what was wrong. With `strict=True` the first damage raises a `DamageError`.
     """
     options = Options(stream=stream, columns=columns, keep_unsorted=True)
     with _opened(path, size, format, options, strict) as recording:
@@ -66,25 +71,30 @@ def _opened(
     options: Options,
     strict: bool,
 ) -> Recording:
-    file = Path(path)
+    file = Path(path).expanduser()
     checked = None if size is None else check_size(size)
-    if file.is_dir():
-        raise IsADirectoryError(f"{file} is a folder; name a file in it")
-    if not file.is_file():
-        raise FileNotFoundError(f"there is no file {file}")
-    file_format = format_of(file) if name is None else format_named(name)
-    chosen = Options(
-        size=checked,
-        stream=options.stream,
-        columns=options.columns,
-        keep_unsorted=options.keep_unsorted,
-        damage=Damage(strict=strict),
+    file_format = None if name is None else format_named(name)
+    if not file.exists():
+        raise FileNotFoundError(f"there is no file {file}{_near(file)}")
+    if not (file.is_file() or file.is_dir()):
+        raise ValueError(f"{file} is a device or a pipe; save what comes out of it to a file first")
+    file_format = file_format or format_of(file)
+    return Recording(
+        file, file_format, replace(options, size=checked, damage=Damage(strict=strict))
     )
-    return Recording(file, file_format, chosen)
+
+
+def _near(file: Path) -> str:
+    """A hint at the file that was likely meant."""
+    if not file.parent.is_dir():
+        return f": there is no folder {file.parent}"
+    names = [other.name for other in islice(file.parent.iterdir(), _NEIGHBOURS)]
+    near = difflib.get_close_matches(file.name, names, n=1, cutoff=0.8)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def write(
-    events: Events | Iterable[Events],
+    events: Events | Recording | Iterable[Events],
     path: str | os.PathLike[str],
     *,
     format: str | None = None,  # noqa: A002
@@ -92,18 +102,22 @@ def write(
 ) -> None:
     """Writes events to a file, in the format that its suffix or `format` names.
 
-    Pieces of one recording, as `Recording.chunks` gives them, are written one after the other;
-    `size` is needed only where there are none. The file appears once it is complete: whatever
-    interrupts the writing leaves what was there before.
+    The pieces of a recording, or a `Recording` itself, are written one after the other; `size` is
+    needed only where there are none. The file appears once it is complete: whatever interrupts the
+    writing leaves what was there before.
     """
-    file = Path(path)
+    file = Path(path).expanduser()
     file_format = format_to_write(file) if format is None else format_named(format)
     if file_format.write is None:
         raise ValueError(f"{file_format.name} can be read, but not written")
+    if isinstance(events, Recording):
+        size, events = size or events.size, events.chunks()
     pieces = iter([events] if isinstance(events, Events) else events)
     first = next(pieces, None)
     if first is None and size is None:
         raise ValueError("size is needed to write no events: write([], path, size=...)")
+    if first is not None and not isinstance(first, Events):
+        raise TypeError(f"write takes Events, a Recording or pieces of one, got {type(first)}")
     wanted = check_size(size) if first is None or size is not None else first.size
     _write_whole(file, file_format, _checked(first, pieces, wanted), wanted)
 
@@ -115,7 +129,9 @@ def _checked(first: Events | None, rest: Iterable[Events], size: Size) -> Iterab
     latest = None
     for number, events in enumerate(chain([first], rest)):
         if events.size != size:
-            raise ValueError(f"piece {number} has size {events.size}, the first has {size}")
+            raise ValueError(
+                f"piece {number} has size {events.size}, not {size} as is to be written"
+            )
         if len(events):
             if latest is not None and int(events.t[0]) < latest:
                 raise ValueError(
@@ -129,8 +145,12 @@ def _checked(first: Events | None, rest: Iterable[Events], size: Size) -> Iterab
 def _write_whole(file: Path, file_format: Format, pieces: Iterable[Events], size: Size) -> None:
     """Writes beside the file and moves into place what is complete."""
     assert file_format.write is not None
+    # What a link leads to is replaced, not the link.
+    file = file.resolve()
     if not file.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {file.parent}")
+    if file.exists() and not file.is_file():
+        raise ValueError(f"{file} is a folder or device, not a file that could be replaced")
     handle, name = tempfile.mkstemp(prefix=f".{file.name}.", suffix=file.suffix, dir=file.parent)
     os.close(handle)
     partial = Path(name)

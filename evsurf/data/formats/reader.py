@@ -45,7 +45,9 @@ class Header:
 class Reader(ABC):
     """One open file. Everything it hands out is in bounds and sorted; the rest is in `damage`.
 
-    A reader belongs to one thread and one process; another one opens the file anew.
+    Opening reads no more than the header. `pieces` and `part` note the damage among what they read,
+    again each time: `Recording` forgets what was noted before. A reader belongs to one thread and
+    one process; another one opens the file anew.
     """
 
     header: Header
@@ -65,6 +67,14 @@ class Reader(ABC):
 
         Needs memory for one piece and a bounded buffer, however large the file is.
         """
+
+    @property
+    def consumed(self) -> int | None:
+        """Bytes of the file, from its front, that the latest of `pieces` has come to.
+
+        Progress and estimates come from it. None where the reader cannot tell.
+        """
+        return None
 
     @abstractmethod
     def close(self) -> None:
@@ -87,6 +97,11 @@ class SeekableReader(Reader):
 
     Positions count the events that `pieces` would hand out.
     """
+
+    @property
+    def indexed(self) -> bool:
+        """Whether positions are known at once; else the first call below reads the whole file."""
+        return True
 
     @abstractmethod
     def __len__(self) -> int:
@@ -114,7 +129,8 @@ class Format:
     recognises: Callable[[bytes, Path], bool]
     """Whether a file that starts with these bytes (up to 4096) is one, by its content alone.
 
-    Formats without any mark in their content always say False and are known by suffix.
+    Folders are asked about too, with no bytes. Formats without any mark in their content always
+    say False and are known by suffix.
     """
     open: Callable[[Path, Options], Reader]
     write: Callable[[Path, Iterable[Events], Size], None] | None = None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import operator
+import sys
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import final
@@ -12,13 +15,15 @@ import numpy as np
 import torch
 
 from evsurf.data.formats.columns import Columns, Size
-from evsurf.data.formats.damage import Damage, DamageWarning
+from evsurf.data.formats.damage import Damage, DamageWarning, FormatError
 from evsurf.data.formats.reader import Format, Options, Reader, SeekableReader, SizeSource
 from evsurf.events import Events
-from evsurf.events.checks import check_integer
+from evsurf.events.checks import EARLIEST, LATEST, check_integer
 
 PIECE = 1_000_000
 """Events that are in memory at once where nobody says otherwise."""
+ALL = 2**62
+"""More events than there are."""
 
 
 class GuessedSizeWarning(UserWarning):
@@ -27,7 +32,7 @@ class GuessedSizeWarning(UserWarning):
 
 @final
 class Recording:
-    """A file of events that is read piece by piece, as `evsurf.data.open` gives it.
+    """A file of events that is read piece by piece, as `evsurf.open` gives it.
 
     `for events in recording.chunks()` needs memory for one chunk. `recording[i:j]` and
     `recording.between(t0, t1)` go straight to the place where `random_access` is True, and
@@ -39,12 +44,14 @@ class Recording:
         self.format = file_format.name
         """Name of the file's format."""
         self._options = options
-        self._reader: Reader = file_format.open(path, options)
         self._guess: Size | None = None
+        self._closed = False
+        with naming(path):
+            self._reader: Reader = file_format.open(path, options)
 
     @property
     def damage(self) -> Damage:
-        """What was wrong with the part of the file that was read so far."""
+        """What was wrong with the part of the file that was read last."""
         return self._options.damage
 
     @property
@@ -73,12 +80,24 @@ class Recording:
     def _known_size(self) -> Size | None:
         return self._options.size or self._reader.header.size or self._guess
 
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Around each pass: damage counts anew, and errors name the file."""
+        if self._closed:
+            raise ValueError(f"{self.path.name} is closed: open it again to read from it")
+        self.damage.clear()
+        with naming(self.path):
+            yield
+
     def _guessed_size(self) -> Size:
         height = width = 1
-        for columns in self._reader.pieces(PIECE):
-            width = max(width, int(columns.x.max(initial=0)) + 1)
-            height = max(height, int(columns.y.max(initial=0)) + 1)
+        with self._reading():
+            for columns in self._reader.pieces(PIECE):
+                height, width = max(height, extent(columns.y)), max(width, extent(columns.x))
         self.damage.clear()
+        return self._guessed(height, width)
+
+    def _guessed(self, height: int, width: int) -> Size:
         self._guess = height, width
         warn_of_guess(self.path, self._guess)
         return self._guess
@@ -87,70 +106,90 @@ class Recording:
         """The recording from the front, at most this many events at a time."""
         if check_integer("count", count, "events") < 1:
             raise ValueError(f"count = {count} must be at least 1")
-        size = self.size
-        self.damage.clear()
-        for columns in self._reader.pieces(count):
-            yield as_events(columns, size)
+        return self._chunks(count, self.size)
+
+    def _chunks(self, count: int, size: Size) -> Iterator[Events]:
+        with self._reading():
+            for columns in self._reader.pieces(count):
+                yield as_events(columns, size)
+
+    def __iter__(self) -> Iterator[Events]:
+        # Python would otherwise try recording[0], recording[1] and so on.
+        raise TypeError("a recording is iterated by recording.chunks(), or by chunks(count)")
 
     def __getitem__(self, index: slice) -> Events:
         """The events of a slice, whose step is 1."""
         if not isinstance(index, slice) or index.step not in (None, 1):
             raise TypeError(f"a recording is indexed by a slice with step 1, got {index!r}")
-        start, stop = index.start or 0, index.stop
-        if start < 0 or stop is None or stop < 0:
+        start = 0 if index.start is None else operator.index(index.start)
+        stop = ALL if index.stop is None else operator.index(index.stop)
+        size = self.size
+        if start < 0 or stop < 0:
             start, stop, _ = slice(start, stop).indices(len(self))
-        if isinstance(self._reader, SeekableReader):
-            stop = min(stop, len(self._reader))
-            return as_events(self._reader.part(min(start, stop), stop), self.size)
-        return self._scanned(start, max(start, stop))
+        with self._reading():
+            if isinstance(self._reader, SeekableReader):
+                stop = min(stop, len(self._reader))
+                return as_events(self._reader.part(min(start, stop), stop), size)
+            return as_events(self._scanned(start, max(start, stop)), size)
+
+    def _scanned(self, start: int, stop: int) -> Columns:
+        found, seen = [], 0
+        for columns in self._reader.pieces(PIECE):
+            part = columns.part(max(start - seen, 0), max(stop - seen, 0))
+            # Copied, so that what is left out does not stay in memory.
+            found.append(Columns(*(column.copy() for column in part)))
+            seen += columns.length
+            if seen >= stop:
+                break
+        return Columns.joined(found)
 
     def between(self, t0: int, t1: int) -> Events:
         """The events with t0 <= t < t1 in microseconds."""
         t0, t1 = (check_integer(n, t, "microseconds") for n, t in (("t0", t0), ("t1", t1)))
         if t0 > t1:
             raise ValueError(f"t0 = {t0} is after t1 = {t1}: between takes t0 <= t < t1")
-        if isinstance(self._reader, SeekableReader):
-            return self[self._reader.position(t0) : self._reader.position(t1)]
+        # No event is beyond these, and the times of readers have 64 bits.
+        t0, t1 = (min(max(t, EARLIEST), LATEST + 1) for t in (t0, t1))
+        size = self.size
+        with self._reading():
+            if isinstance(self._reader, SeekableReader):
+                start, stop = self._reader.position(t0), self._reader.position(t1)
+                return as_events(self._reader.part(start, stop), size)
+            return as_events(self._searched(t0, t1), size)
+
+    def _searched(self, t0: int, t1: int) -> Columns:
         found = []
         for columns in self._reader.pieces(PIECE):
-            start, stop = np.searchsorted(columns.t, [t0, t1])
-            # Copied, so that what is left out does not stay in memory.
+            start, stop = map(int, np.searchsorted(columns.t, [t0, t1]))
             found.append(Columns(*(column.copy() for column in columns.part(start, stop))))
             if stop < columns.length:
                 break
-        return as_events(Columns.joined(found), self.size)
-
-    def _scanned(self, start: int, stop: int) -> Events:
-        found, seen = [], 0
-        for columns in self._reader.pieces(PIECE):
-            part = columns.part(max(start - seen, 0), max(stop - seen, 0))
-            found.append(Columns(*(column.copy() for column in part)))
-            seen += columns.length
-            if seen >= stop:
-                break
-        return as_events(Columns.joined(found), self.size)
+        return Columns.joined(found)
 
     def __len__(self) -> int:
         """Number of events; without random access, by reading all of them."""
-        if isinstance(self._reader, SeekableReader):
-            return len(self._reader)
-        return sum(columns.length for columns in self._reader.pieces(PIECE))
+        with self._reading():
+            if isinstance(self._reader, SeekableReader):
+                return len(self._reader)
+            return sum(columns.length for columns in self._reader.pieces(PIECE))
+
+    def __bool__(self) -> bool:
+        # Without this, `if recording` would read the file to count.
+        return True
 
     def read(self) -> Events:
         """The whole recording."""
-        self.damage.clear()
-        columns = Columns.joined(list(self._reader.pieces(2**62)))
+        with self._reading():
+            columns = Columns.joined(list(self._reader.pieces(ALL)))
         if "time_backwards" in self.damage.violations:
             order = np.argsort(columns.t, kind="stable")
             columns = Columns(*(column[order] for column in columns))
-        if self._known_size is None:
-            extent = (int(column.max(initial=0)) + 1 for column in (columns.y, columns.x))
-            self._guess = next(extent), next(extent)
-            warn_of_guess(self.path, self._guess)
-        return as_events(columns, self.size)
+        size = self._known_size or self._guessed(extent(columns.y), extent(columns.x))
+        return as_events(columns, size)
 
     def close(self) -> None:
         """Lets go of the file."""
+        self._closed = True
         self._reader.close()
 
     def __enter__(self) -> Recording:
@@ -170,23 +209,53 @@ class Recording:
         return f"Recording({self.path.name!r}, {self.format}, {shown})"
 
 
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Puts the file's name before the message of an error in its format."""
+    try:
+        yield
+    except FormatError as error:
+        if error.path is None:
+            error.path = path
+            message = str(error)
+            if path.name not in message:
+                error.args = (f"{path.name}: {message}",)
+        raise
+
+
+def extent(column: np.ndarray[tuple[int], np.dtype[np.int16]]) -> int:
+    """The least height or width that holds these rows or columns."""
+    return int(column.max(initial=0)) + 1
+
+
 def as_events(columns: Columns, size: Size) -> Events:
-    """The columns of a reader, which are trusted, as events that share their memory."""
-    x, y, t, p = (torch.from_numpy(column) for column in columns)
+    """The columns of a reader, which are trusted, as events that share their memory.
+
+    Columns that cannot be shared, as they may not be written or lie among others, are copied.
+    """
+    shareable = (np.require(column, requirements=["C", "A", "W"]) for column in columns)
+    x, y, t, p = (torch.from_numpy(column) for column in shareable)
     return Events(x, y, t, p, size, validate=False)
 
 
 def warn_of_guess(path: Path, size: Size) -> None:
     """Says that a size comes from the events alone."""
-    warnings.warn(
+    _warn(
         f"{path.name} does not say its sensor's size; {size[0]}x{size[1]} (height x width) is a "
         "guess from its events. Give size=(height, width).",
         GuessedSizeWarning,
-        stacklevel=3,
     )
 
 
 def warn_of_damage(path: Path, damage: Damage) -> None:
     """Says what was wrong with a file that was read all the same."""
     if damage:
-        warnings.warn(f"{path.name}: {damage}", DamageWarning, stacklevel=3)
+        _warn(f"{path.name}: {damage.explained()}", DamageWarning)
+
+
+def _warn(message: str, category: type[UserWarning]) -> None:
+    """Warns of the line, outside of this package, that asked for the file."""
+    depth, frame = 2, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] == "evsurf":
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=depth)

@@ -41,19 +41,26 @@ def format_named(name: str) -> Format:
 
 
 def format_of(path: Path) -> Format:
-    """The format of an existing file."""
-    with path.open("rb") as file:
-        head = file.read(HEAD)
+    """The format of an existing file or folder."""
+    head = b""
+    if not path.is_dir():
+        with path.open("rb") as file:
+            head = file.read(HEAD)
     for candidate in formats().values():
         if candidate.recognises(head, path):
             return candidate
+    if path.is_dir():
+        raise IsADirectoryError(
+            f"{path} is a folder, and none that a format has; name a file in it"
+        )
+    # An empty file is a recording without events to formats that have no header.
     by_suffix = _by_suffix(path, writable=False)
-    if by_suffix is not None and head:
+    if by_suffix is not None:
         return by_suffix
     reason = "it is empty" if not head else f"it starts with {head[:16]!r}"
     raise FormatError(
         f"{path} has no format known here: {reason}. Known are {', '.join(formats())}; "
-        "name one with format=."
+        "name one with format="
     )
 
 

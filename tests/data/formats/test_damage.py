@@ -44,3 +44,11 @@ def test_strict_damage_in_a_line_has_no_byte():
 
 def test_an_error_without_a_place_names_none():
     assert str(FormatError("no header")) == "no header"
+
+
+def test_the_explanation_says_what_became_of_each():
+    damage = Damage()
+    damage.note("truncated", 3, 12)
+    assert damage.explained() == (
+        "truncated: 3, first at byte 12 (bytes after the last whole record, ignored)"
+    )
