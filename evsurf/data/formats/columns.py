@@ -76,6 +76,9 @@ class Sieve:
         """
         first = self._seen if start is None else start
         self._seen += columns.length
+        good = self._good(columns)
+        if good is not None:
+            return good
         places = np.arange(first, first + columns.length)
         whole = self._whole(columns.x) & self._whole(columns.y) & self._whole(columns.t)
         columns, places = self._kept("not_a_number", whole, columns, places, place)
@@ -87,6 +90,20 @@ class Sieve:
         columns, places = self._kept("time_out_of_range", possible, columns, places, place)
         columns = self._sorted(columns, places, place)
         return Columns(columns.x.astype(np.int16), columns.y.astype(np.int16), *columns[2:])
+
+    def _good(self, columns: Columns) -> Columns | None:
+        """All of these with the types of `Events`, or None if any of them may be none.
+
+        Nearly every piece of every file is good, and is seen so in a fraction of the time that
+        it takes to find out what else is wrong with it.
+        """
+        x, y = _narrowed(columns.x, self.width), _narrowed(columns.y, self.height)
+        t = _in_order(columns.t, max(self._latest, EARLIEST))
+        if x is None or y is None or t is None:
+            return None
+        if len(t):
+            self._latest = int(t[-1])
+        return Columns(x, y, t, _on(columns.p))
 
     @staticmethod
     def _whole(column: Column) -> npt.NDArray[np.bool_] | np.bool_:
@@ -134,3 +151,30 @@ class Sieve:
 
 def _on(p: Column) -> Column:
     return p if p.dtype == np.bool_ else p > 0
+
+
+def _narrowed(column: Column, stop: int) -> Column | None:
+    """The column as int16, if all of it is whole numbers from 0 and below stop."""
+    if len(column) and column.dtype.kind != "b":
+        # Written so that a NaN, which compares with nothing, fails.
+        if column.dtype.kind != "u" and not column.min() >= 0:
+            return None
+        if not column.max() < stop:
+            return None
+    narrow = column.astype(np.int16, copy=False)
+    if column.dtype.kind == "f" and not np.array_equal(narrow, column):
+        return None
+    return narrow
+
+
+def _in_order(times: Column, earliest: int) -> Column | None:
+    """The times as int64, if they are whole numbers that never decrease, none before earliest."""
+    if len(times):
+        if not (times[0] >= earliest and times[-1] <= LATEST):
+            return None
+        if not (times[1:] >= times[:-1]).all():
+            return None
+    whole = times.astype(np.int64, copy=False)
+    if times.dtype.kind == "f" and not np.array_equal(whole, times):
+        return None
+    return whole

@@ -13,6 +13,7 @@ from evsurf.data.formats.reader import Format
 # Modules of this package with a FORMAT each, or FORMATS; the surest mark is asked first.
 _MODULES: tuple[str, ...] = (
     # One line each.
+    "hdf5",
 )
 
 HEAD = 4096

@@ -1,0 +1,144 @@
+"""Reading one stream of events of an HDF5 file, from the front or in any place."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from evsurf.data.formats.columns import Columns, Sieve
+from evsurf.data.formats.hdf5.layout import (
+    Found,
+    chosen_stream,
+    described,
+    size_of,
+    source_of,
+)
+from evsurf.data.formats.hdf5.opening import children, is_dataset, named_errors, opened
+from evsurf.data.formats.hdf5.source import ColumnSource, Source
+from evsurf.data.formats.reader import Header, Options, SeekableReader
+
+
+@final
+class HDF5Reader(SeekableReader):
+    """One stream of one file. In a damaged file, positions count the stored rows."""
+
+    def __init__(self, path: Path, options: Options) -> None:
+        super().__init__(path, options)
+        self._open()
+
+    def _open(self) -> None:
+        self._process = os.getpid()
+        self._first_times: dict[int, int] = {}
+        self._file: Any = opened(self.path)
+        try:
+            with named_errors(self.path, "looking for events"):
+                found = chosen_stream(self._file, self.path, self.options)
+                self._source = source_of(found, self._file, self.path, self.options)
+                self.header = _header(found, self._file, self._source)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def source(self) -> Source:
+        """The rows; opened anew in a process that inherited this reader from another."""
+        if self._process != os.getpid():
+            self._open()
+        return self._source
+
+    def pieces(self, count: int) -> Iterator[Columns]:
+        """All rows that can be events, block by block."""
+        sieve = self._sieve()
+        rows = len(self)
+        for start in range(0, rows, count):
+            yield self._sifted(sieve, start, min(start + count, rows))
+        longest = _longest(self.source)
+        self.damage.note("truncated", longest - rows, rows, place="event")
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def part(self, start: int, stop: int) -> Columns:
+        """The events among these rows."""
+        return self._sifted(self._sieve(), start, stop)
+
+    def position(self, t: int) -> int:
+        """The first row at or after this time, through the file's own index where it has one."""
+        with named_errors(self.path, f"looking for {t} us"):
+            return self._position(t)
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        # Only the process that opened it: closing would end it for the others of one fork.
+        if self._process == os.getpid():
+            self._file.close()
+
+    def _sieve(self) -> Sieve:
+        size = self.options.size or self.header.size
+        return Sieve(size, self.damage, keep_unsorted=self.options.keep_unsorted)
+
+    def _sifted(self, sieve: Sieve, start: int, stop: int) -> Columns:
+        """The events among these rows, decoded block by block into one place."""
+        source = self.source
+        kinds = np.int16, np.int16, np.int64, np.bool_
+        room = Columns(*(np.empty(stop - start, kind) for kind in kinds))
+        filled = 0
+        while start < stop:
+            end = min(stop, start - start % source.span + source.span)
+            with named_errors(self.path, f"reading events {start:,} to {end:,}"):
+                rows = source.rows(start, end)
+            good = sieve.sift(rows, start=start)
+            for into, column in zip(room, good, strict=True):
+                into[filled : filled + good.length] = column
+            filled += good.length
+            start = end
+        return room.part(0, filled)
+
+    def _position(self, t: int) -> int:
+        source = self.source
+        low, high = source.bracket(t)
+        if (low, high) != (0, len(source)) and not self._holds(low, high, t):
+            low, high = 0, len(source)
+        spans = range(low // source.span + 1, -(-high // source.span))
+        later = bisect_left(spans, t, key=self._first_time)
+        if spans:
+            low = max(low, (spans.start + later - 1) * source.span)
+            high = min(high, (spans.start + later) * source.span)
+        times = source.times(low, high)
+        return low + int(np.searchsorted(times, t))
+
+    def _holds(self, low: int, high: int, t: int) -> bool:
+        """Whether the place of this time is between these rows: an index may be wrong."""
+        source = self.source
+        before = source.times(low - 1, low)[0] < t if low else True
+        after = source.times(high, high + 1)[0] >= t if high < len(source) else True
+        return bool(before and after)
+
+    def _first_time(self, span: int) -> int:
+        if span not in self._first_times:
+            row = span * self._source.span
+            self._first_times[span] = int(self._source.times(row, row + 1)[0])
+        return self._first_times[span]
+
+
+def _longest(source: Source) -> int:
+    if isinstance(source, ColumnSource):
+        return max(len(column) for column in source.columns)
+    return len(source)
+
+
+def _header(found: Found, file: Any, source: Source) -> Header:
+    facts = {"stream": found.path.strip("/") or "/"}
+    if isinstance(source, ColumnSource) and source.offset:
+        facts["t_offset"] = f"{source.offset} us, added to the times"
+    beside = found.thing if found.kind == "columns" else found.thing.parent
+    for name, thing in children(beside):
+        if is_dataset(thing) and thing.shape and thing.name != found.path:
+            facts[name] = described(thing)
+    size = size_of(found, file)
+    return Header(size, "header" if size else "guess", facts)

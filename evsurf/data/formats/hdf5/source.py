@@ -1,0 +1,128 @@
+"""Where the rows of one stream of events lie in an HDF5 file, as columns in microseconds."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, final
+
+import numpy as np
+
+from evsurf.data.formats.columns import Column, Columns
+
+BLOCK = 2**18
+"""Rows that are decoded together, about: few enough for the processor's cache."""
+
+
+class Source(ABC):
+    """The rows of one stream, read in any place."""
+
+    span: int
+    """How many rows are best read at once, from a multiple of it on."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def rows(self, start: int, stop: int) -> Columns:
+        """These rows as they are stored, but for times, which are microseconds."""
+
+    def times(self, start: int, stop: int) -> Column:
+        """The times of these rows in microseconds."""
+        return self.rows(start, stop).t
+
+    def bracket(self, t: int) -> tuple[int, int]:
+        """Rows between which the first one not before this time is, ends included."""
+        del t
+        return 0, len(self)
+
+
+def span_of(*datasets: Any) -> int:
+    """Whole chunks of all the datasets, and about a block."""
+    chunk = max((d.chunks[0] for d in datasets if d.chunks), default=BLOCK)
+    return int(chunk * max(1, BLOCK // chunk))
+
+
+def microseconds(times: Column, offset: int = 0) -> Column:
+    """Whole numbers are microseconds already, others are seconds."""
+    if times.dtype.kind == "f":
+        scaled: Column = np.rint(times.astype(np.float64) * 1e6)
+        return scaled + offset if offset else scaled
+    return times.astype(np.int64) + offset if offset else times
+
+
+@final
+class ColumnSource(Source):
+    """One dataset per column; DSEC's also has an index by the millisecond, and an offset."""
+
+    def __init__(self, x: Any, y: Any, t: Any, p: Any) -> None:
+        self.columns = x, y, t, p
+        self.offset = 0
+        """What to add to the times."""
+        self.index: Any = None
+        """For every millisecond without the offset, the first row not before it."""
+        self.span = span_of(*self.columns)
+
+    def __len__(self) -> int:
+        return min(len(column) for column in self.columns)
+
+    def rows(self, start: int, stop: int) -> Columns:
+        """These rows, their times in microseconds."""
+        x, y, t, p = (column[start:stop] for column in self.columns)
+        return Columns(x, y, microseconds(t, self.offset), p)
+
+    def times(self, start: int, stop: int) -> Column:
+        """The times alone, without reading the rest."""
+        return microseconds(self.columns[2][start:stop], self.offset)
+
+    def bracket(self, t: int) -> tuple[int, int]:
+        """What the index says; it is checked by who asks."""
+        whole = 0, len(self)
+        if self.index is None:
+            return whole
+        millisecond = (t - self.offset) // 1000
+        last = len(self.index) - 1
+        low = int(self.index[min(millisecond, last)]) if millisecond >= 0 <= last else 0
+        high = int(self.index[max(millisecond + 1, 0)]) if millisecond < last else len(self)
+        return (low, high) if 0 <= low <= high <= len(self) else whole
+
+
+@final
+class TableSource(Source):
+    """One dataset of N rows and four columns in this order, MVSEC's "xytp"."""
+
+    def __init__(self, table: Any, order: str) -> None:
+        self.table = table
+        self.order = order
+        self.span = span_of(table)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def rows(self, start: int, stop: int) -> Columns:
+        """These rows, their times in microseconds."""
+        values = self.table[start:stop]
+        x, y, t, p = (values[:, self.order.index(name)] for name in "xytp")
+        return Columns(x, y, microseconds(t), p)
+
+    def times(self, start: int, stop: int) -> Column:
+        """The times alone, without reading the rest."""
+        return microseconds(self.table[start:stop, self.order.index("t")])
+
+
+@final
+class RecordSource(Source):
+    """One dataset of records with named fields, as Prophesee's."""
+
+    def __init__(self, records: Any, x: str, y: str, t: str, p: str) -> None:
+        self.records = records
+        self.fields = x, y, t, p
+        self.span = span_of(records)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def rows(self, start: int, stop: int) -> Columns:
+        """These rows, their times in microseconds."""
+        records = self.records[start:stop]
+        x, y, t, p = (records[field] for field in self.fields)
+        return Columns(x, y, microseconds(t), p)
