@@ -79,7 +79,7 @@ def test_public_names_change_only_on_purpose() -> None:
     frozen = (ROOT / "tests" / "public_names.txt").read_text(encoding="utf-8").split()
     found = [
         f"{name}.{public}"
-        for name in ("evsurf", "evsurf.ops", "evsurf.surfaces")
+        for name in ("evsurf", "evsurf.data", "evsurf.ops", "evsurf.surfaces")
         for public in importlib.import_module(name).__all__
     ]
     assert len(found) == len(set(found))
@@ -90,7 +90,7 @@ def test_public_names_change_only_on_purpose() -> None:
 
 
 def test_every_public_name_is_there() -> None:
-    for name in ("evsurf", "evsurf.ops", "evsurf.surfaces"):
+    for name in ("evsurf", "evsurf.data", "evsurf.ops", "evsurf.surfaces"):
         module = importlib.import_module(name)
         assert all(hasattr(module, public) for public in module.__all__)
 
