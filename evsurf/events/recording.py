@@ -200,7 +200,7 @@ class Events(TensorBundle):
         rule = rule_of(
             duration=duration, count=count, at=at, stride=stride, start=start, partial=partial
         )
-        return Windows(_Stretches(self), rule)
+        return Windows(Stretches(self), rule)
 
     def crop(self, top: int, left: int, height: int, width: int) -> Events:
         """The events inside a rectangle of pixels, whose top left corner becomes (0, 0)."""
@@ -225,13 +225,14 @@ class Events(TensorBundle):
         return f"Events({', '.join(parts)}, {self.device})"
 
 
-class _Stretches(Source[Events]):
+class Stretches(Source[Events]):
     """A recording as the source of windows."""
 
     def __init__(self, events: Events) -> None:
         self._events = events
 
     def extent(self, unit: Unit) -> tuple[int, int]:
+        """From the first event to just behind the last."""
         t = self._events.t
         if unit == "count" or not len(t):
             return 0, len(t)
@@ -239,6 +240,7 @@ class _Stretches(Source[Events]):
         return first, last + 1
 
     def parts(self, unit: Unit, bounds: Int64[Tensor, "2 windows"]) -> Iterator[Events]:
+        """The events within each of these bounds, as views."""
         events, size = self._events, self._events.size
         if unit == "time":
             bounds = torch.searchsorted(events.t, bounds.to(events.device))

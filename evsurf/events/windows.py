@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, final, overload
 
 import numpy as np
@@ -56,6 +56,14 @@ class Regular:
         begins = torch.arange(start, stop) * self.stride + first
         return torch.stack([begins, begins + self.length])
 
+    def complete(self, first: int, reached: int) -> int:
+        """How many windows are over once this time or position is reached."""
+        return replace(self, partial=False).number(first, reached)
+
+    def needed(self, first: int, index: int) -> int:
+        """The earliest time or position in the windows from this one on."""
+        return (first if self.start is None else self.start) + index * self.stride
+
     def __str__(self) -> str:
         unit = "us" if self.unit == "time" else "events"
         apart = "" if self.stride == self.length else f", {self.stride:,} {unit} apart"
@@ -78,6 +86,16 @@ class Listed:
     def bounds(self, _first: int, start: int, stop: int) -> Int64[Tensor, "2 windows"]:
         """Where these windows begin and end."""
         return self.borders[:, start:stop]
+
+    def complete(self, _first: int, reached: int) -> int:
+        """How many windows from the front are over once this time is reached."""
+        over = self.borders[1].cummax(0).values if self.borders.shape[1] else self.borders[1]
+        return int(torch.searchsorted(over, reached, right=True))
+
+    def needed(self, _first: int, index: int) -> int:
+        """The earliest time in the windows from this one on."""
+        rest = self.borders[0, index:]
+        return int(rest.min()) if len(rest) else LATEST + 1
 
     def __str__(self) -> str:
         return "at given times"

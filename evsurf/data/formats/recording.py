@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import final
@@ -17,8 +18,10 @@ import torch
 from evsurf.data.formats.columns import Columns, Size
 from evsurf.data.formats.damage import Damage, DamageWarning, FormatError
 from evsurf.data.formats.reader import Format, Options, Reader, SeekableReader, SizeSource
+from evsurf.data.formats.windows import RecordingWindows
 from evsurf.events import Events
 from evsurf.events.checks import EARLIEST, LATEST, check_integer
+from evsurf.events.windows import Stamps, rule_of
 
 PIECE = 1_000_000
 """Events that are in memory at once where nobody says otherwise."""
@@ -43,6 +46,7 @@ class Recording:
         self.path = path
         self.format = file_format.name
         """Name of the file's format."""
+        self._format = file_format
         self._options = options
         self._guess: Size | None = None
         self._closed = False
@@ -116,6 +120,31 @@ class Recording:
     def __iter__(self) -> Iterator[Events]:
         # Python would otherwise try recording[0], recording[1] and so on.
         raise TypeError("a recording is iterated by recording.chunks(), or by chunks(count)")
+
+    def windows(
+        self,
+        *,
+        duration: int | None = None,
+        count: int | None = None,
+        at: Stamps | None = None,
+        stride: int | None = None,
+        start: int | None = None,
+        partial: bool | None = None,
+    ) -> RecordingWindows:
+        """Windows of the recording, read as they are asked for; arguments as `Events.windows`."""
+        rule = rule_of(
+            duration=duration, count=count, at=at, stride=stride, start=start, partial=partial
+        )
+        return RecordingWindows(self, rule)
+
+    def reopened(self) -> Recording:
+        """The same file, opened once more: for another process or thread."""
+        options = replace(self._options, damage=Damage(strict=self.damage.strict))
+        return _reopened(self.path, self._format, options, self._guess)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # An open file stays in its process; the copy opens it anew.
+        return _reopened, (self.path, self._format, self._options, self._guess)
 
     def __getitem__(self, index: slice) -> Events:
         """The events of a slice, whose step is 1."""
@@ -226,6 +255,12 @@ def naming(path: Path) -> Iterator[None]:
 def extent(column: np.ndarray[tuple[int], np.dtype[np.int16]]) -> int:
     """The least height or width that holds these rows or columns."""
     return int(column.max(initial=0)) + 1
+
+
+def _reopened(path: Path, file_format: Format, options: Options, guess: Size | None) -> Recording:
+    recording = Recording(path, file_format, options)
+    recording._guess = guess
+    return recording
 
 
 def as_events(columns: Columns, size: Size) -> Events:
