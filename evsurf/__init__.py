@@ -7,8 +7,8 @@ The way of the data: `Events` and `EventBatch` hold recordings, `ops` works on p
 from importlib.metadata import version
 
 from evsurf import data, ops, surfaces
+from evsurf.data.formats import info, read, write
 from evsurf.data.formats import open_recording as open  # noqa: A004
-from evsurf.data.formats import read, write
 from evsurf.events import EventBatch, Events
 from evsurf.surfaces import ConvLSTM, Live, MatrixLSTM
 
@@ -18,6 +18,7 @@ __all__ = [
     "read",
     "write",
     "open",
+    "info",
     "data",
     "ops",
     "surfaces",

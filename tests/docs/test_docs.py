@@ -53,7 +53,11 @@ def check_examples(source: str, names: dict[str, object], name: str) -> None:
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if page.name not in COMPILING], ids=lambda page: page.name
 )
-def test_the_code_of_a_page_runs(page: Path) -> None:
+def test_the_code_of_a_page_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder of its own, where it may write files."""
+    monkeypatch.chdir(tmp_path)
     run(page)
 
 

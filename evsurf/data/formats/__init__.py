@@ -2,6 +2,7 @@
 
 from evsurf.data.formats.damage import DamageError, DamageWarning, FormatError
 from evsurf.data.formats.files import open_recording, read, write
+from evsurf.data.formats.info import HotPixel, Info, info
 from evsurf.data.formats.recording import GuessedSizeWarning, Recording
 
 __all__ = [
@@ -9,7 +10,10 @@ __all__ = [
     "DamageWarning",
     "FormatError",
     "GuessedSizeWarning",
+    "HotPixel",
+    "Info",
     "Recording",
+    "info",
     "open_recording",
     "read",
     "write",
