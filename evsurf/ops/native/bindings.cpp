@@ -14,6 +14,7 @@
 
 #include "grouping/groups.h"
 #include "native/memory.h"
+#include "native/parallel.h"
 #include "recurrence/ops.h"
 #include "recurrence/pack.h"
 
@@ -152,6 +153,7 @@ void live_step(
 }  // namespace
 
 NB_MODULE(_core, m) {
+    watch_forks();
     using Free = nb::call_guard<nb::gil_scoped_release>;
     m.def("group", &group, Free());
     m.def("ragged_forward_float", &ragged_forward<float>, Free());
