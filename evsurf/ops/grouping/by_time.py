@@ -14,6 +14,9 @@ from evsurf.ops.packed import PackedEvents, check_packed
 
 Batch = TypeVar("Batch", bound=PackedEvents)
 
+# What an event's time may be.
+_EARLIEST, _LATEST = -(2**62) + 1, 2**62
+
 
 def group_by_time(
     batch: Batch,
@@ -61,7 +64,12 @@ def _first_after(batch: PackedEvents, last: Tensor) -> Tensor:
 
 def _check_span(span: object, batch: PackedEvents) -> tuple[Tensor, Tensor]:
     samples = len(batch.offsets) - 1
-    pairs = torch.as_tensor(span, device=batch.offsets.device)
+    try:
+        pairs = torch.as_tensor(span, device=batch.offsets.device)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(
+            f"span must be (start, end) in whole microseconds, not {span!r}"
+        ) from error
     if pairs.dtype != torch.int64 or pairs.shape not in ((2,), (samples, 2)):
         raise ValueError(
             "span must be (start, end) in whole microseconds, or an int64 tensor of one such pair "
@@ -72,6 +80,14 @@ def _check_span(span: object, batch: PackedEvents) -> tuple[Tensor, Tensor]:
         n = int((last < first).nonzero()[0])
         raise ValueError(
             f"span must not end before it starts; sample {n} has ({int(first[n])}, {int(last[n])})"
+        )
+    # Beyond these, differences would no longer fit in int64.
+    strays = (first < _EARLIEST) | (last > _LATEST)
+    if bool(strays.any()):
+        n = int(strays.nonzero()[0])
+        raise ValueError(
+            "span must lie within the range of times, -2**62 + 1 to 2**62 microseconds; "
+            f"sample {n} has ({int(first[n])}, {int(last[n])})"
         )
     return first.contiguous(), last.contiguous()
 

@@ -143,6 +143,23 @@ def test_spans_of_another_kind_are_refused(span, own_errors):
         es.ops.group_by_time(BATCH, 2, span=span)
 
 
+@pytest.mark.parametrize("span", ["now", (0, 2**70), (None, 3)])
+def test_spans_that_no_tensor_holds_are_refused(span, own_errors):
+    with pytest.raises(ValueError, match=r"span must be \(start, end\) in whole microseconds, not"):
+        es.ops.group_by_time(BATCH, 2, span=span)
+
+
+@pytest.mark.parametrize("span", [(-(2**62), 0), (0, 2**62 + 1), (-(2**63), 2**63 - 1)])
+def test_a_span_beyond_the_range_of_times_is_refused(span):
+    with pytest.raises(ValueError, match=r"span must lie within the range of times.*sample 0 has"):
+        es.ops.group_by_time(BATCH, 2, span=span)
+
+
+def test_the_longest_span_holds_every_event():
+    whole = es.ops.group_by_time(BATCH, 1, span=(-(2**62) + 1, 2**62))
+    assert whole == BATCH
+
+
 def test_a_span_that_ends_before_it_starts_is_refused():
     spans = torch.tensor([[0, 1], [5, 4], [0, 1]])
     with pytest.raises(ValueError, match=r"must not end before it starts; sample 1 has \(5, 4\)"):
