@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from torch import Tensor
 
+LARGEST_COUNT = 2**31 - 1
+"""Where the compiled core's counters end."""
+
 
 def check_count(name: str, value: object) -> None:
-    """Refuses what is not a whole number of at least one."""
+    """Refuses what is not a whole number from one to what the compiled core can count to."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} must be an int, not {value!r}")
     if value < 1:
         raise ValueError(f"{name} must be at least 1, not {value}")
+    if value > LARGEST_COUNT:
+        raise ValueError(f"{name} must be at most {LARGEST_COUNT}, not {value}")
 
 
 def check_same_device(events: Tensor, weight: Tensor) -> None:

@@ -20,6 +20,12 @@ def test_a_count_must_be_positive(value):
         check_count("bins", value)
 
 
+def test_a_count_fits_the_compiled_cores_counters():
+    check_count("bins", 2**31 - 1)
+    with pytest.raises(ValueError, match="bins must be at most 2147483647, not 2147483648"):
+        check_count("bins", 2**31)
+
+
 def test_a_positive_int_is_a_count():
     check_count("bins", 1)
 

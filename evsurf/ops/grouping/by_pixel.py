@@ -66,6 +66,12 @@ class Groups:
 
         For teaching and tests: one hot pixel makes it enormous. Differentiable in `values`.
         """
+        needed = int(self.order.max()) + 1 if len(self.order) else 0
+        if len(values) < needed:
+            raise ValueError(
+                f"values must have one row per event of the batch, at least {needed}, "
+                f"not {len(values)}"
+            )
         lengths = self.lengths
         longest = int(lengths.max()) if len(self) else 0
         step = torch.arange(longest, device=lengths.device)
@@ -124,4 +130,5 @@ def check_cap(max_events: int | None, keep: str) -> tuple[int, bool]:
         raise TypeError(f"max_events must be an int or None, not {max_events!r}")
     if max_events < 1:
         raise ValueError(f"max_events must be at least 1, or None for no cap, not {max_events}")
-    return max_events, keep == "latest"
+    # No field has as many events as this, so a larger cap is none.
+    return min(max_events, 2**32), keep == "latest"

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 Pair = tuple[int, int]
 
+LARGEST_EXTENT = 2**16 - 1
+"""Largest kernel, stride and padding: places within a field of them still fit 32 bits."""
+
 
 @dataclass(frozen=True)
 class Field:
@@ -34,6 +37,7 @@ class Field:
         """
         kernel = as_pair("kernel_size", kernel_size)
         steps = as_pair("stride", stride)
+        check_padding(padding)
         left, right, top, bottom = _pads(size, kernel, steps, padding)
         rows = (size[0] + top + bottom - kernel[0]) // steps[0] + 1
         columns = (size[1] + left + right - kernel[1]) // steps[1] + 1
@@ -48,7 +52,8 @@ class Field:
     def overlap(self) -> int:
         """The most cells that can see one event."""
         (height, width), (down, across) = self.kernel, self.stride
-        return -(-height // down) * -(-width // across)
+        rows, columns = self.cells
+        return min(-(-height // down), rows) * min(-(-width // across), columns)
 
     def numbers(self) -> list[int]:
         """The field as the compiled core takes it."""
@@ -69,6 +74,8 @@ def as_pair(name: str, value: int | Pair) -> Pair:
         raise TypeError(f"{name} must be an int or a pair (height, width) of ints, not {value!r}")
     if min(pair) < 1:
         raise ValueError(f"{name} must be at least 1, not {value!r}")
+    if max(pair) > LARGEST_EXTENT:
+        raise ValueError(f"{name} must be at most {LARGEST_EXTENT}, not {value!r}")
     return (pair[0], pair[1])
 
 
@@ -82,12 +89,21 @@ def _pads(
         extra = [(n - 1) * s + k - n for n, s, k in zip(size, stride, kernel, strict=True)]
         down, across = extra
         return (across - across // 2, across // 2, down - down // 2, down // 2)
-    numbers = isinstance(padding, (tuple, list)) and len(padding) == 4
-    if not numbers or not all(type(v) is int for v in padding):
+    assert not isinstance(padding, str)
+    left, right, top, bottom = padding
+    return (left, right, top, bottom)
+
+
+def check_padding(padding: str | tuple[int, int, int, int]) -> None:
+    """Refuses what is neither a name of a padding nor four numbers of pixels."""
+    if isinstance(padding, str) and padding in ("same", "valid"):
+        return
+    sides = list(padding) if isinstance(padding, tuple | list) else []
+    if len(sides) != 4 or not all(type(side) is int for side in sides):
         raise ValueError(
             f'padding must be "same", "valid" or (left, right, top, bottom), not {padding!r}'
         )
-    left, right, top, bottom = (int(v) for v in padding)
-    if min(left, right, top, bottom) < 0:
+    if min(sides) < 0:
         raise ValueError(f"padding must not be negative, not {padding!r}")
-    return (left, right, top, bottom)
+    if max(sides) > LARGEST_EXTENT:
+        raise ValueError(f"padding must be at most {LARGEST_EXTENT}, not {padding!r}")

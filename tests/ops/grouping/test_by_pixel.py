@@ -212,6 +212,21 @@ def test_caps_that_are_no_ints_are_refused(most, own_errors):
         es.ops.group_by_pixel(BATCH, max_events=most)
 
 
+@pytest.mark.parametrize("keep", ["uniform", "latest"])
+def test_a_cap_beyond_all_numbers_of_events_is_none(keep):
+    groups, capped = (
+        es.ops.group_by_pixel(BATCH, kernel_size=2, max_events=most, keep=keep)
+        for most in (None, 2**70)
+    )
+    assert torch.equal(capped.order, groups.order)
+    assert torch.equal(capped.offsets, groups.offsets)
+
+
+def test_values_of_too_few_events_are_refused_by_the_padded_view():
+    with pytest.raises(ValueError, match="one row per event of the batch, at least 7, not 6"):
+        es.ops.group_by_pixel(BATCH).padded(torch.zeros(6, 1))
+
+
 def test_another_policy_is_refused():
     with pytest.raises(ValueError, match='keep must be "uniform" or "latest", not \'first\''):
         es.ops.group_by_pixel(BATCH, max_events=3, keep="first")

@@ -146,3 +146,23 @@ def test_negative_padding_is_refused():
 def test_a_kernel_that_does_not_fit_is_refused():
     with pytest.raises(ValueError, match=r"kernel_size \(5, 5\) does not fit .* \(4, 5\)"):
         Field.of((4, 5), 5, padding="valid")
+
+
+@pytest.mark.parametrize("value", [2**16, (1, 2**31), 2**70])
+@pytest.mark.parametrize("name", ["kernel_size", "stride"])
+def test_what_32_bits_cannot_hold_is_refused(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be at most 65535, not"):
+        Field.of((4, 5), **{name: value})
+    with pytest.raises(ValueError, match="padding must be at most 65535, not"):
+        Field.of((4, 5), padding=(0, 0, 2**16, 0))
+
+
+def test_the_largest_field_still_fits_32_bits():
+    most = 2**16 - 1
+    field = Field.of((2**15 - 1, 2**15 - 1), most, most)
+    assert max(field.numbers()) < 2**31
+    assert max(side + pad for side, pad in zip(field.size, field.before, strict=True)) < 2**31
+
+
+def test_no_more_cells_see_an_event_than_there_are():
+    assert Field.of((4, 5), 1001).overlap == 20
