@@ -8,12 +8,14 @@ import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
-from evsurf.events import EventBatch
+from evsurf.events import EventBatch, Events
 from evsurf.ops.arguments import check_same_device
 from evsurf.ops.grouping.field import Pair
 from evsurf.ops.recurrence.live import Memory, Piece, live_step, new_rows, put_rows
-from evsurf.ops.recurrence.ragged import computing_dtype
+from evsurf.ops.recurrence.ragged import check_layers, computing_dtype
+from evsurf.ops.recurrence.reference import Cell
 from evsurf.surfaces.matrix_lstm import MatrixLSTM
+from evsurf.surfaces.surface import as_batch
 
 
 @dataclass(frozen=True)
@@ -109,9 +111,8 @@ def push(surface: MatrixLSTM, batch: EventBatch, state: StreamState) -> StreamSt
 
     What it costs depends on the piece, not on the sensor. Nothing is differentiated.
     """
-    check_same_device(batch.x, surface.weight)
+    layers = _layers_of(surface, batch, state)
     clock = state.clock.after(batch)
-    layers = [cell.to(state.memory.h.dtype) for cell in surface.cells()]
     field, reading, memory = surface.field(batch.size), surface.reading, state.memory
     if len(layers) == 1:
         live_step(
@@ -126,24 +127,26 @@ def push(surface: MatrixLSTM, batch: EventBatch, state: StreamState) -> StreamSt
 
 
 def step(
-    surface: MatrixLSTM, batch: EventBatch, state: StreamState | None = None
+    surface: MatrixLSTM, batch: EventBatch | Events, state: StreamState | None = None
 ) -> tuple[Float[Tensor, "samples channels rows columns"], StreamState]:
     """Reads the next piece of every sample's stream: the surface so far, and the new state.
 
     Feeding a recording in any number of pieces gives the surface of feeding it whole. Gradients
     flow through the state; `state.detach()` cuts them. Cells without new events keep their value.
     """
+    batch = as_batch(batch)
     samples = len(batch)
+    if state is not None and not isinstance(state, StreamState):
+        raise TypeError(f"state must be a StreamState or None, not {type(state).__name__}")
     state = new_state(surface, batch.size, samples) if state is None else state
     if state.size != batch.size or len(state.clock.now) != samples:
         raise ValueError(
             f"the state is of {len(state.clock.now)} streams of size {state.size}, the batch of "
             f"{samples} of size {batch.size}"
         )
-    check_same_device(batch.x, surface.weight)
+    layers = _layers_of(surface, batch, state)
     clock = state.clock.after(batch)
     memory = state.memory
-    layers = [cell.to(memory.h.dtype) for cell in surface.cells()]
     field = surface.field(batch.size)
     cell, rows = new_rows(Piece.of(batch, clock.start), layers, field, surface.reading, memory)
     moved = Memory(
@@ -154,6 +157,26 @@ def step(
     )
     state = StreamState(moved, clock, batch.size)
     return image_of(surface, state), state
+
+
+def _layers_of(surface: MatrixLSTM, batch: EventBatch, state: StreamState) -> list[Cell]:
+    """The weights in the state's dtype; refuses a state that another surface has left."""
+    check_same_device(batch.x, surface.weight)
+    layers, memory = list(surface.cells()), state.memory
+    check_layers(layers, surface.reading.features)
+    rows, columns = surface.field(batch.size).cells
+    shape = (surface.layers, len(batch) * rows * columns, surface.channels)
+    if tuple(memory.h.shape) != shape:
+        raise ValueError(
+            f"the state is of another surface: it holds {list(memory.h.shape)} [layers, cells, "
+            f"channels], this surface {list(shape)}"
+        )
+    if memory.h.device != batch.device:
+        raise ValueError(
+            f"the state is on {memory.h.device} and the events on {batch.device}: a stream stays "
+            "on the device on which it began"
+        )
+    return [cell.to(memory.h.dtype) for cell in layers]
 
 
 def image_of(

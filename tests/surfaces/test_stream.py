@@ -73,6 +73,37 @@ def test_a_state_counts_events_and_remembers_times():
     assert (int(state.clock.start), int(state.clock.now), bool(state.clock.begun)) == (5, 9, True)
 
 
+@pytest.mark.parametrize(
+    "options", [{"channels": 1}, {"channels": 5}, {"layers": 2}, {"stride": 2, "padding": "valid"}]
+)
+def test_a_state_of_another_surface_is_refused(options):
+    """Its memory would be read beyond its end."""
+    piece = es.EventBatch.pack([stream(5)])
+    _, state = step(es.MatrixLSTM(2, time="log_delay"), piece)
+    other = es.MatrixLSTM(**({"channels": 2, "time": "log_delay"} | options))
+    with pytest.raises(ValueError, match="the state is of another surface: it holds"):
+        step(other, piece, state)
+
+
+def test_weights_of_another_layer_are_refused():
+    surface = es.MatrixLSTM(2, time="log_delay")
+    surface.weight_ih_l0 = torch.nn.Parameter(torch.zeros(8, 1))
+    with pytest.raises(ValueError, match=r"w_ih of layer 0 must be \[8, 2\]"):
+        step(surface, es.EventBatch.pack([stream(5)]))
+    with pytest.raises(ValueError, match=r"w_ih of layer 0 must be \[8, 2\]"):
+        es.Live(surface, SIZE).push(stream(5))
+
+
+def test_a_recording_is_a_batch_of_one():
+    surface, events = es.MatrixLSTM(2, time="log_delay"), stream(50)
+    assert torch.equal(step(surface, events)[0], surface(events))
+
+
+def test_what_is_no_state_is_refused(own_errors):
+    with pytest.raises(TypeError, match="state must be a StreamState or None, not int"):
+        step(es.MatrixLSTM(2, time="log_delay"), stream(5), 3)
+
+
 def test_a_state_of_other_streams_is_refused():
     surface = es.MatrixLSTM(2, time="log_delay")
     state = new_state(surface, SIZE, 2)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
+from torch.autograd.forward_ad import unpack_dual
 
 from evsurf.ops.recurrence.op import ragged_lstm as op
+from evsurf.ops.recurrence.reference import Cell
 
 
 def ragged_lstm(
@@ -48,6 +52,7 @@ def ragged_lstm(
     _check_ends(offsets, len(features))
     dtype = computing_dtype(w_ih)
     h0, c0 = (None, None) if initial is None else _check_initial(initial, features, offsets, w_hh)
+    refuse_forward_mode(features, w_ih, w_hh, b_ih, b_hh, h0, c0)
     inputs = [None if a is None else a.to(dtype) for a in (w_ih, w_hh, b_ih, b_hh, h0, c0)]
     every, h, c = op(features.to(dtype), offsets, *inputs, outputs == "all")
     return every if outputs == "all" else h, (h, c)
@@ -78,6 +83,30 @@ def check_weights(w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None, b_hh: Tensor 
     for name, bias in (("b_ih", b_ih), ("b_hh", b_hh)):
         if bias is not None and tuple(bias.shape) != (gates,):
             raise ValueError(f"{name} must be [{gates}] to go with w_hh, not {list(bias.shape)}")
+
+
+def check_layers(layers: Sequence[Cell], features: int) -> None:
+    """Refuses weights that are not those of layers on top of one another, over these features."""
+    for number, cell in enumerate(layers):
+        check_weights(*cell)
+        if cell.w_ih.shape[1] != features:
+            raise ValueError(
+                f"w_ih of layer {number} must be [{len(cell.w_ih)}, {features}], as {features} "
+                f"features enter this layer, not {list(cell.w_ih.shape)}"
+            )
+        features = cell.hidden
+        refuse_forward_mode(*cell)
+
+
+def refuse_forward_mode(*inputs: Tensor | None) -> None:
+    """Refuses tangents, which a custom op of torch would lose without a word."""
+    if torch.compiler.is_compiling():
+        return
+    tangents = (unpack_dual(a).tangent for a in inputs if a is not None)  # type: ignore[no-untyped-call]
+    if any(tangent is not None for tangent in tangents):
+        raise RuntimeError(
+            "the ragged LSTM has no forward-mode derivative (jvp); use backward-mode gradients"
+        )
 
 
 def _check_floating(name: str, tensor: object) -> None:

@@ -14,7 +14,7 @@ from evsurf.ops.grouping.op import group
 from evsurf.ops.packed import PackedEvents
 from evsurf.ops.recurrence.features import Sequences, event_features
 from evsurf.ops.recurrence.op import ragged_lstm
-from evsurf.ops.recurrence.ragged import check_weights, computing_dtype
+from evsurf.ops.recurrence.ragged import check_layers, computing_dtype
 from evsurf.ops.recurrence.reading import Reading
 from evsurf.ops.recurrence.reference import Cell
 from evsurf.ops.recurrence.surface_op import lstm_surface as op
@@ -35,8 +35,7 @@ def lstm_surface(
     One layer is a single op, in which nothing but the surface is ever materialised. Several take
     the packed outputs of each layer to the next.
     """
-    for cell in cells:
-        check_weights(*cell)
+    check_layers(cells, reading.features)
     check_same_device(batch.x, cells[0].w_ih)
     dtype = computing_dtype(cells[0].w_ih)
     layers = [cell.to(dtype) for cell in cells]

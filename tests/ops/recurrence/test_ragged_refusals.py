@@ -140,3 +140,11 @@ def test_a_thousand_refused_calls_leave_no_trace():
         with pytest.raises(error):
             call(**changed)
     assert torch.equal(call(), before)
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script.* is deprecated")
+@pytest.mark.parametrize("name", ["features", "w_ih", "b_hh"])
+def test_forward_mode_is_refused_and_not_wrong(name):
+    tensor = RIGHT[name]
+    with pytest.raises(RuntimeError, match="no forward-mode derivative"):
+        torch.func.jvp(lambda a: call(**{name: a}), (tensor,), (torch.ones_like(tensor),))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from evsurf.events import EventBatch, Events
+from evsurf.ops.recurrence import surface_reference
 from evsurf.ops.recurrence.reference import Cell
 from evsurf.ops.recurrence.surface import lstm_surface
 from tests import naive
@@ -141,3 +142,37 @@ def test_weights_of_different_layers_are_refused(own_errors):
         surface(BATCH, [Cell(torch.zeros(16, 2), w_hh, b_ih, b_hh)], naive.Options())
     with pytest.raises(TypeError, match="w_hh must be a floating-point tensor, not torch.int64"):
         surface(BATCH, [Cell(w_ih, w_hh.long(), b_ih, b_hh)], naive.Options())
+
+
+def test_weights_of_other_features_or_another_layer_below_are_refused():
+    """They would be read beyond their end."""
+    for columns in (1, 3):
+        _, *others = random_weights(2, 3)
+        with pytest.raises(ValueError, match=rf"w_ih of layer 0 .* not \[12, {columns}\]"):
+            surface(BATCH, [Cell(torch.zeros(12, columns), *others)], naive.Options())
+    cells = [Cell(*random_weights(2, 3)), Cell(*random_weights(4, 2))]
+    with pytest.raises(ValueError, match=r"w_ih of layer 1 must be \[8, 3\].* not \[8, 4\]"):
+        surface(BATCH, cells, naive.Options())
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script.* is deprecated")
+def test_forward_mode_is_refused_and_not_wrong():
+    (cell,) = make_layers(2, [3])
+
+    def run(w_ih: Tensor) -> Tensor:
+        return surface(BATCH, [cell._replace(w_ih=w_ih)], naive.Options())
+
+    with pytest.raises(RuntimeError, match="no forward-mode derivative"):
+        torch.func.jvp(run, (cell.w_ih,), (cell.w_ih,))
+
+
+def test_a_field_larger_than_the_sensor_has_its_places(device):
+    """Rows and columns of the largest kernel, whose product nearly fills 32 bits."""
+    most = 2**16 - 1
+    ends = Events.from_arrays([0, 32_766, 5], [0, 2, 1], [3, 4, 5], [1, 0, 1], (3, 32_767))
+    reads = naive.Options(kernel_size=most, stride=most, time="ts")
+    given = surface_input(EventBatch.pack([ends]).to(device), reads)
+    weights = random_weights(4, 3, dtype=torch.float64)
+    cell = Cell(*(w.to(device) for w in weights))
+    image = surface(EventBatch.pack([ends]).to(device), [cell], reads)
+    assert_near(image, surface_reference.forward(given, cell))
