@@ -18,7 +18,7 @@ from evsurf.ops.grouping.field import Field, Pair, as_pair
 from evsurf.ops.grouping.op import group
 from evsurf.ops.recurrence.features import Sequences, event_features
 from evsurf.ops.recurrence.ragged import computing_dtype
-from evsurf.ops.recurrence.reading import Reading, usual_scale
+from evsurf.ops.recurrence.reading import Reading, scale_of
 from evsurf.ops.recurrence.surface_reference import place
 from evsurf.surfaces.attention import ChannelAttention
 from evsurf.surfaces.surface import Surface, as_batch
@@ -99,7 +99,7 @@ class ConvLSTM(Surface):
         check_count("bins", bins)
         check_cap(max_events, keep)
         self.kernel_size = _odd_pair(kernel_size)
-        scale = usual_scale(time) if time_scale is None else float(time_scale)
+        scale = scale_of(time, time_scale)
         self.reading = Reading(time, scope, normalize, global_time, False, polarity, scale)
         self.channels, self.bins = channels, bins
         self.max_events, self.keep = max_events, keep

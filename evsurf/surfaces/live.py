@@ -7,6 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from evsurf.events import EventBatch, Events
+from evsurf.events.checks import check_size
 from evsurf.ops.grouping.field import Pair
 from evsurf.surfaces.matrix_lstm import MatrixLSTM
 from evsurf.surfaces.stream import StreamState, check_causal, image_of, new_state, push
@@ -38,7 +39,7 @@ class Live:
             )
         check_causal(surface)
         self._module = surface
-        self._size = (int(size[0]), int(size[1]))
+        self._size = check_size(size)
         self._state = new_state(surface, self._size)
 
     @property
@@ -75,6 +76,8 @@ class Live:
             self._state = new_state(self._module, self._size)
             return
         rows, columns = self._module.field(self._size).cells
+        if not isinstance(where, Tensor):
+            raise TypeError(f"where must be a tensor of bools, not {type(where).__name__}")
         if where.shape != (rows, columns) or where.dtype != torch.bool:
             raise ValueError(
                 f"where must be a bool tensor of [{rows}, {columns}], "

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from evsurf.events import EventBatch, Events
 from evsurf.ops.arguments import check_count
 from evsurf.ops.grouping.by_pixel import check_cap
-from evsurf.ops.grouping.field import Field, Pair, as_pair
-from evsurf.ops.recurrence.reading import Reading, usual_scale
+from evsurf.ops.grouping.field import Field, Pair, as_pair, check_padding
+from evsurf.ops.recurrence.reading import Reading, scale_of
 from evsurf.ops.recurrence.reference import Cell
 from evsurf.ops.recurrence.surface import lstm_surface
 from evsurf.surfaces.attention import ChannelAttention
@@ -90,10 +90,11 @@ class MatrixLSTM(Surface):
             raise ValueError(f'cell must be "lstm", not {cell!r}')
         self.kernel_size = as_pair("kernel_size", kernel_size)
         self.stride = as_pair("stride", stride)
+        check_padding(padding)
         self.padding = padding
         if coordinates is None:
             coordinates = self.kernel_size != (1, 1)
-        scale = usual_scale(time) if time_scale is None else float(time_scale)
+        scale = scale_of(time, time_scale)
         self.reading = Reading(time, scope, normalize, global_time, coordinates, polarity, scale)
         self.channels, self.bins, self.layers = channels, bins, layers
         self.max_events, self.keep = max_events, keep
@@ -171,6 +172,11 @@ class MatrixLSTM(Surface):
             for key, value in state.items()
             if "shared_lstm." in key
         }
+        prefixes = {key.rsplit("shared_lstm.", 1)[0] for key in state if "shared_lstm." in key}
+        if len(prefixes) > 1:
+            raise ValueError(
+                f"state holds several layers, behind {sorted(prefixes)}; give the entries of one"
+            )
         own = dict(self.named_parameters(recurse=False))
         if found.keys() != own.keys():
             raise ValueError(

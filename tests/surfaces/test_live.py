@@ -188,6 +188,17 @@ def test_wrong_arguments_are_refused(own_errors):
         es.Live(torch.nn.Linear(2, 2), SIZE)
     with pytest.raises(ValueError, match=r"where must be a bool tensor of \[12, 17\]"):
         live.reset(torch.zeros(3, 3, dtype=torch.bool))
+    with pytest.raises(TypeError, match="where must be a tensor of bools, not list"):
+        live.reset([True])
+
+
+@pytest.mark.parametrize(
+    ("size", "error"),
+    [((0, 5), ValueError), ((3, 2**15), ValueError), ((5.5, 6), TypeError), (7, TypeError)],
+)
+def test_what_is_no_sensors_size_is_refused(size, error, own_errors):
+    with pytest.raises(error, match="size"):
+        es.Live(es.MatrixLSTM(2, time="log_delay"), size)
 
 
 def test_its_printed_form_says_what_it_is():

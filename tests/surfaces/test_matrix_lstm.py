@@ -1,3 +1,5 @@
+import copy
+import io
 import math
 from typing import Any
 
@@ -278,6 +280,34 @@ def test_a_layer_in_half_precision_is_computed_in_single(device, dtype):
 def test_a_layer_in_double_precision_is_computed_in_double(device):
     image = MatrixLSTM(3).double().to(device)(BATCH.to(device))
     assert image.dtype == torch.float64
+
+
+@pytest.mark.parametrize("options", [{}, {"bins": 2, "layers": 2, "attention": True}])
+def test_copies_and_saved_layers_give_the_same_surface(options):
+    layer = MatrixLSTM(3, **options)
+    file = io.BytesIO()
+    torch.save(layer, file)
+    file.seek(0)
+    for other in (copy.deepcopy(layer), torch.load(file, weights_only=False)):
+        assert torch.equal(other(BATCH), layer(BATCH))
+
+
+def test_a_replica_whose_parameters_are_plain_tensors_gives_the_same_surface():
+    """As nn.DataParallel makes them on every device."""
+    layer = MatrixLSTM(3, layers=2)
+    replica = copy.copy(layer)
+    replica.__dict__ = layer.__dict__ | {"_parameters": {}}
+    for name, parameter in layer.named_parameters():
+        setattr(replica, name, 1 * parameter)
+    image = replica(BATCH)
+    assert torch.equal(image, layer(BATCH))
+    image.sum().backward()
+    assert layer.weight_ih_l0.grad is not None
+
+
+def test_on_the_meta_device_only_the_shape_is_made():
+    layer = MatrixLSTM(3, bins=2, kernel_size=3, stride=2).to("meta")
+    assert layer(BATCH.to("meta")).shape == (4, 6, 4, 5)
 
 
 def test_the_printed_form_shows_what_shapes_the_surface():

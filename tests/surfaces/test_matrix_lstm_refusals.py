@@ -17,7 +17,7 @@ BATCH = random_batch([40, 0, 25, 1], (4, 5))
 
 # Values that are refused as such, and values of a wrong type.
 WRONG: dict[str, tuple[list[Any], list[Any]]] = {
-    "channels": ([0, -1], [2.0, "3", True, None]),
+    "channels": ([0, -1, 2**31], [2.0, "3", True, None]),
     "layers": ([0], [1.5, True]),
     "bins": ([0, -3], [2.0, True]),
     "max_events": ([0], [2.5, True]),
@@ -29,7 +29,8 @@ WRONG: dict[str, tuple[list[Any], list[Any]]] = {
     "normalize": (["unit"], []),
     "polarity": (["both"], []),
     "cell": (["gru"], []),
-    "time_scale": ([0.0, -5.0, math.inf, math.nan], []),
+    "time_scale": ([0.0, -5.0, math.inf, math.nan], ["1", True]),
+    "padding": (["full", (1, 2), (0, 0, 0, -1), (0, 0, 0, 2**16)], []),
 }
 
 
@@ -92,5 +93,18 @@ def test_a_checkpoint_of_another_layer_is_refused_and_nothing_taken():
         layer.load_original(original(nn.LSTM(2, 3, 2)))
     with pytest.raises(ValueError, match=r"state must hold shared_lstm.* and holds \[\]"):
         layer.load_original(nn.LSTM(2, 3).state_dict())
+    two = {f"{part}.{name}": v for part in "ab" for name, v in original(nn.LSTM(2, 3)).items()}
+    with pytest.raises(ValueError, match=r"state holds several layers, behind \['a.', 'b.'\]"):
+        layer.load_original(two)
     for name, parameter in layer.named_parameters():
         assert torch.equal(parameter, before[name])
+
+
+@pytest.mark.parametrize(
+    ("options", "entry"),
+    [({"bidirectional": True}, "weight_ih_l0_reverse"), ({"proj_size": 2}, "weight_hr_l0"),
+     ({"num_layers": 2}, "weight_ih_l1")],
+)  # fmt: skip
+def test_an_lstm_of_torch_that_is_another_network_is_refused(options, entry):
+    with pytest.raises(RuntimeError, match=entry):
+        MatrixLSTM(3).load_state_dict(nn.LSTM(2, 3, **options).state_dict())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 TIMES = ("ts", "delay", "log_delay")
 SCOPES = ("relative", "absolute", "fixed")
@@ -13,9 +14,13 @@ POLARITIES = ("binary", "signed")
 _USUAL_SCALES = {"ts": 100_000.0, "delay": 100_000.0, "log_delay": 1_000.0}
 
 
-def usual_scale(time: str) -> float:
-    """Microseconds that make 1 where nobody says."""
-    return _USUAL_SCALES.get(time, 1.0)
+def scale_of(time: str, time_scale: float | None) -> float:
+    """Microseconds that make 1: those given, or else the usual ones."""
+    if time_scale is None:
+        return _USUAL_SCALES.get(time, 1.0)
+    if isinstance(time_scale, bool) or not isinstance(time_scale, Real):
+        raise TypeError(f"time_scale must be a number of microseconds or None, not {time_scale!r}")
+    return float(time_scale)
 
 
 @dataclass(frozen=True)
