@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from itertools import pairwise
 
 import torch
 from jaxtyping import Bool, Int64, Integer
@@ -88,7 +89,8 @@ def check_one_dimension(name: str, values: Tensor) -> None:
 def check_agreement(fields: Mapping[str, Tensor]) -> None:
     """Raise unless x, y, t and p are equally long and all tensors are on one device."""
     lengths = {name: len(values) for name, values in fields.items() if name != "offsets"}
-    if len(set(lengths.values())) > 1:
+    # Compared two by two: a set would fix the length that an exported graph is traced with.
+    if any(one != other for one, other in pairwise(lengths.values())):
         raise ValueError(f"x, y, t and p must have one entry per event each, got {_table(lengths)}")
     devices = {name: values.device for name, values in fields.items()}
     if len(set(devices.values())) > 1:

@@ -56,3 +56,29 @@ def test_the_default_backend_compiles_it(device):
         assert_near(made[1][0], made[0][0].detach())
         for actual, gradient in zip(made[1][1:], made[0][1:], strict=True):
             assert_near(actual, gradient, kind="gradient")
+
+
+class FromTensors(nn.Module):
+    """A network as it is exported: of tensors, which somebody else has validated."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.surface = MatrixLSTM(3, bins=2)
+
+    def forward(self, x: Tensor, y: Tensor, t: Tensor, p: Tensor, offsets: Tensor) -> Tensor:
+        image: Tensor = self.surface(EventBatch(x, y, t, p, offsets, (4, 5), validate=False))
+        return image.relu()
+
+
+@pytest.mark.slow
+@pytest.mark.plain
+def test_an_exported_network_serves_all_numbers_of_events():
+    network = FromTensors()
+    events = torch.export.Dim("events", min=2)
+    # Torch has other graphs for one sample than for several.
+    offsets = torch.export.Dim("offsets", min=3)
+    shapes = tuple({0: dim} for dim in (events, events, events, events, offsets))
+    columns = [tuple(getattr(batch, name) for name in EventBatch.FIELDS) for batch in BATCHES]
+    exported = torch.export.export(network, columns[0], dynamic_shapes=shapes, strict=True)
+    for given in columns:
+        assert torch.equal(exported.module()(*given), network(*given))
