@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "../../data/formats/native/ecf.h"
 #include "grouping/groups.h"
 #include "native/memory.h"
 #include "native/parallel.h"
@@ -150,6 +151,13 @@ void live_step(
          at<int64_t>(memory[4])});
 }
 
+int64_t ecf_decode(
+    Address bytes, int64_t size, int64_t capacity, const std::array<Address, 4>& columns) {
+    return decode_ecf(
+        at<uint8_t>(bytes), size, capacity, at<uint16_t>(columns[0]), at<uint16_t>(columns[1]),
+        at<int64_t>(columns[2]), at<uint8_t>(columns[3]));
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -167,6 +175,7 @@ NB_MODULE(_core, m) {
     m.def("large_memory", &large_memory);
     m.def("live_step_float", &live_step<float>, Free());
     m.def("live_step_double", &live_step<double>, Free());
+    m.def("ecf_decode", &ecf_decode, Free());
     m.def("isa", &isa);
     m.def("choose_isa", [](const std::string& name) { return choose_isa(name.c_str()); });
     m.attr("largest_hidden") = kLargestHidden;

@@ -12,6 +12,7 @@ import numpy as np
 
 from evsurf.data.formats.columns import Size
 from evsurf.data.formats.damage import FormatError
+from evsurf.data.formats.hdf5.ecf import ECFSource, is_ecf
 from evsurf.data.formats.hdf5.opening import check_dataset, children, is_dataset
 from evsurf.data.formats.hdf5.source import ColumnSource, RecordSource, Source, TableSource
 from evsurf.data.formats.reader import Options
@@ -169,6 +170,8 @@ def source_of(found: Found, file: Any, path: Path, options: Options) -> Source:
         check_dataset(path, found.thing)
         names = _named(found.thing.dtype.names)
         assert names is not None
+        if is_ecf(found.thing):
+            return ECFSource(path, found.thing)
         return RecordSource(found.thing, *names)
     columns = _columns_in(found.thing)
     assert columns is not None
