@@ -26,7 +26,8 @@ _PLUGINS = {
     32026: "Blosc2",
 }
 
-_CACHE_BYTES = 16 * 2**20
+# Room for a chunk or two of each array; in a larger cache every chunk goes through fresh memory.
+_CACHE_BYTES = 2 * 2**20
 _LARGEST_CHUNK = 2**28
 
 

@@ -85,17 +85,14 @@ class HDF5Reader(SeekableReader):
     def _sifted(self, sieve: Sieve, start: int, stop: int) -> Columns:
         """The events among these rows, decoded block by block into one place."""
         source = self.source
-        kinds = np.int16, np.int16, np.int64, np.bool_
-        room = Columns(*(np.empty(stop - start, kind) for kind in kinds))
+        room = Columns.room(stop - start)
         filled = 0
         while start < stop:
             end = min(stop, start - start % source.span + source.span)
             with named_errors(self.path, f"reading events {start:,} to {end:,}"):
                 rows = source.rows(start, end)
-            good = sieve.sift(rows, start=start)
-            for into, column in zip(room, good, strict=True):
-                into[filled : filled + good.length] = column
-            filled += good.length
+            into = room.part(filled, filled + rows.length)
+            filled += sieve.sift(rows, start=start, into=into).length
             start = end
         return room.part(0, filled)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from evsurf.data.formats.columns import Column, Columns
 
-BLOCK = 2**18
+BLOCK = 2**16
 """Rows that are decoded together, about: few enough for the processor's cache."""
 
 
@@ -24,7 +24,10 @@ class Source(ABC):
 
     @abstractmethod
     def rows(self, start: int, stop: int) -> Columns:
-        """These rows as they are stored, but for times, which are microseconds."""
+        """These rows as they are stored, but for times, which are microseconds.
+
+        At most a span of them, in memory that the next call writes to again.
+        """
 
     def times(self, start: int, stop: int) -> Column:
         """The times of these rows in microseconds."""
@@ -42,12 +45,28 @@ def span_of(*datasets: Any) -> int:
     return int(chunk * max(1, BLOCK // chunk))
 
 
+class Desk:
+    """Memory for one span of a dataset, used again: fresh memory costs as much as reading."""
+
+    def __init__(self, dataset: Any, span: int) -> None:
+        self._dataset = dataset
+        self._room = np.empty((min(span, len(dataset)), *dataset.shape[1:]), dataset.dtype)
+
+    def rows(self, start: int, stop: int) -> Column:
+        """These rows, until the next ones are read."""
+        room = self._room[: stop - start]
+        if len(room):
+            self._dataset.read_direct(room, np.s_[start:stop])
+        return room
+
+
 def microseconds(times: Column, offset: int = 0) -> Column:
     """Whole numbers are microseconds already, others are seconds."""
     if times.dtype.kind == "f":
-        scaled: Column = np.rint(times.astype(np.float64) * 1e6)
+        scaled: Column = np.multiply(times, 1e6, dtype=np.float64)
+        np.rint(scaled, out=scaled)
         return scaled + offset if offset else scaled
-    return times.astype(np.int64) + offset if offset else times
+    return np.add(times, offset, dtype=np.int64, casting="unsafe") if offset else times
 
 
 @final
@@ -61,13 +80,14 @@ class ColumnSource(Source):
         self.index: Any = None
         """For every millisecond without the offset, the first row not before it."""
         self.span = span_of(*self.columns)
+        self._desks = [Desk(column, self.span) for column in self.columns]
 
     def __len__(self) -> int:
         return min(len(column) for column in self.columns)
 
     def rows(self, start: int, stop: int) -> Columns:
         """These rows, their times in microseconds."""
-        x, y, t, p = (column[start:stop] for column in self.columns)
+        x, y, t, p = (desk.rows(start, stop) for desk in self._desks)
         return Columns(x, y, microseconds(t, self.offset), p)
 
     def times(self, start: int, stop: int) -> Column:
@@ -94,13 +114,14 @@ class TableSource(Source):
         self.table = table
         self.order = order
         self.span = span_of(table)
+        self._desk = Desk(table, self.span)
 
     def __len__(self) -> int:
         return len(self.table)
 
     def rows(self, start: int, stop: int) -> Columns:
         """These rows, their times in microseconds."""
-        values = self.table[start:stop]
+        values = self._desk.rows(start, stop)
         x, y, t, p = (values[:, self.order.index(name)] for name in "xytp")
         return Columns(x, y, microseconds(t), p)
 
@@ -117,12 +138,13 @@ class RecordSource(Source):
         self.records = records
         self.fields = x, y, t, p
         self.span = span_of(records)
+        self._desk = Desk(records, self.span)
 
     def __len__(self) -> int:
         return len(self.records)
 
     def rows(self, start: int, stop: int) -> Columns:
         """These rows, their times in microseconds."""
-        records = self.records[start:stop]
+        records = self._desk.rows(start, stop)
         x, y, t, p = (records[field] for field in self.fields)
         return Columns(x, y, microseconds(t), p)
