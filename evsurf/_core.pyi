@@ -102,3 +102,22 @@ def live_step_float(
 ) -> None: ...
 
 live_step_double = live_step_float
+
+class Camera:
+    """Intensities are [height, width] floats; exact times float64 microseconds, or 0 for none."""
+
+    def __init__(
+        self,
+        height: int,
+        width: int,
+        numbers: tuple[float, float, float, float, float, float, float, float],
+        hold: bool,
+        settled: bool,
+        hot_pixels: int,
+        hot_hz: tuple[float, float],
+        seed: int,
+    ) -> None: ...
+    def start(self, intensity: int, t: float) -> None: ...
+    def step(self, intensity: int, t: float, threads: int) -> int: ...
+    def take(self, x: int, y: int, t: int, p: int, exact_t: int) -> None: ...
+    def state(self, reference: int, light: int, on: int, off: int) -> None: ...

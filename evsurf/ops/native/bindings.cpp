@@ -12,7 +12,8 @@
 #include <string>
 #include <utility>
 
-#include "../../data/formats/native/ecf.h"
+#include "data/formats/native/ecf.h"
+#include "data/simulator/native/bindings.h"
 #include "grouping/groups.h"
 #include "native/memory.h"
 #include "native/parallel.h"
@@ -179,4 +180,5 @@ NB_MODULE(_core, m) {
     m.def("isa", &isa);
     m.def("choose_isa", [](const std::string& name) { return choose_isa(name.c_str()); });
     m.attr("largest_hidden") = kLargestHidden;
+    simulator::bind_camera(m);
 }

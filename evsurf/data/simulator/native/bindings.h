@@ -1,0 +1,10 @@
+// The Python face of the simulator.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace evsurf::simulator {
+
+void bind_camera(nanobind::module_& m);
+
+}  // namespace evsurf::simulator
