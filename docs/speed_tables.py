@@ -100,21 +100,27 @@ def cell(row: Facts) -> str:
     """A median time, the spread, events per second, and how it compares."""
     if "left_out" in row:
         return f"left out: {row['left_out']}"
-    low, high = (f"{1e3 * row[key]:.3g}" for key in ("p25_s", "p75_s"))
-    text = f"{1e3 * row['median_s']:.3g} ms ({low} to {high}); {millions(row)}"
+    median, low, high = (figure(1e3 * row[key]) for key in ("median_s", "p25_s", "p75_s"))
+    # What counts comes first, and each on a line of its own.
     if row["variant"] == OURS:
-        return f"**{text}**"
-    return f"{text}; {ratio(row['times_slower_than_evsurf'])}"
+        return f"**{median} ms** ({low} to {high})<br>**{millions(row)}**"
+    slower = ratio(row["times_slower_than_evsurf"])
+    return f"{median} ms ({low} to {high})<br>{millions(row)}; {slower}"
+
+
+def figure(number: float) -> str:
+    """Three digits, or all of those before the point."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def millions(row: Facts) -> str:
     """Events per second."""
-    return f"{row['events_per_second'] / 1e6:.3g} M/s"
+    return f"{figure(row['events_per_second'] / 1e6)} M/s"
 
 
 def ratio(slower: float) -> str:
     """How many times the time of ours."""
-    return f"{slower:.{1 if slower < 10 else 0}f} {TIMES}"
+    return f"{slower:,.{1 if slower < 10 else 0}f} {TIMES}"
 
 
 def memory(row: Facts) -> str:

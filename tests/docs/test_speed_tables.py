@@ -40,8 +40,8 @@ def page(folder: Path, *found: Report) -> str:
 
 def test_medians_speeds_and_comparisons_are_shown(tmp_path: Path) -> None:
     text = page(tmp_path, report({"evsurf": 10.0, "nn.LSTM packed": 250.0}))
-    assert "| evsurf | **10 ms (10 to 10); 100 M/s** |" in text
-    assert f"| nn.LSTM packed | 250 ms (250 to 250); 4 M/s; 25 {TIMES} |" in text
+    assert "| evsurf | **10 ms** (10 to 10)<br>**100 M/s** |" in text
+    assert f"| nn.LSTM packed | 250 ms (250 to 250)<br>4 M/s; 25 {TIMES} |" in text
     assert "left out: needs more than" in text
     assert "5.0 MB" in text
     assert "a processor, 2 threads, avx2" in text
@@ -57,7 +57,7 @@ def test_fewer_samples_are_said_so(tmp_path: Path) -> None:
     found = report({"evsurf": 10.0})
     few = Row("nn.LSTM padded", 3, PASSES[1], 8, 125_000, Timing(((0.5,), (0.5,))))
     text = page(tmp_path, Report(found.plan, found.machine, found.input, [*found.rows, few]))
-    assert f"500 ms (500 to 500); 0.25 M/s; 400 {TIMES} (8) |" in text
+    assert f"500 ms (500 to 500)<br>0.25 M/s; 400 {TIMES} (8) |" in text
     assert "(n): on n samples" in text
 
 
@@ -68,3 +68,8 @@ def test_without_measurements_the_page_says_how_to_make_them(tmp_path: Path) -> 
 def test_other_measurements_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text('{"results": [{"seconds": 1}]}', encoding="utf-8")
     assert page(tmp_path) == speed_tables.NOTHING
+
+
+def test_figures_have_three_digits_and_no_exponent() -> None:
+    shown = [speed_tables.figure(number) for number in (0.04931, 1.7349, 99.96, 164.4, 12_900.6)]
+    assert shown == ["0.0493", "1.73", "100", "164", "12,901"]
