@@ -4,8 +4,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evsurf.events import EventBatch, Events
+from evsurf.events.checks import EARLIEST
+from tests.random_events import event_batches
 
 SIZE = (3, 5)
 
@@ -183,3 +187,57 @@ def test_a_million_events_are_checked_within_ten_milliseconds():
         assert min(seconds() for _ in range(10)) < 0.01
     finally:
         torch.set_num_threads(threads)
+
+
+@given(event_batches(), st.sampled_from(["x", "y"]), st.data())
+def test_any_coordinate_off_the_sensor_is_named_with_its_sample(batch, name, data):
+    if batch.num_events == 0:
+        return
+    side = batch.size[1 if name == "x" else 0]
+    wrong = data.draw(st.sampled_from([-1, side, -(2**15), 2**15 - 1, -side]))
+    i = data.draw(st.integers(0, batch.num_events - 1))
+    fields = {field: getattr(batch, field).clone() for field in EventBatch.FIELDS}
+    fields[name][i] = wrong
+    sample = next(n for n, stop in enumerate(batch.offsets.tolist()[1:]) if i < stop)
+    place = rf"{name}\[{i}\] \(in sample {sample}\) = {wrong} is outside the sensor"
+    with pytest.raises(ValueError, match=place):
+        EventBatch(**fields, size=batch.size)
+
+
+@given(event_batches(), st.data())
+def test_any_time_that_breaks_the_order_or_the_range_is_named(batch, data):
+    if batch.num_events == 0:
+        return
+    i = data.draw(st.integers(0, batch.num_events - 1))
+    wrong = data.draw(st.sampled_from([2**62 + 1, 2**63 - 1, -(2**62), -(2**63)]))
+    fields = {field: getattr(batch, field).clone() for field in EventBatch.FIELDS}
+    fields["t"][i] = wrong
+    with pytest.raises(ValueError, match=rf"t\[{i}\] .* = {wrong} is outside the range of times"):
+        EventBatch(**fields, size=batch.size)
+    starts = set(batch.offsets.tolist())
+    inner = [k for k in range(batch.num_events) if k not in starts and batch.t[k - 1] > EARLIEST]
+    if inner:
+        k = data.draw(st.sampled_from(inner))
+        fields["t"] = batch.t.clone()
+        fields["t"][k] = batch.t[k - 1] - 1
+        with pytest.raises(ValueError, match=rf"t\[{k}\] .* is earlier than t\[{k - 1}\]"):
+            EventBatch(**fields, size=batch.size)
+
+
+@given(event_batches(), st.data())
+def test_offsets_are_legal_or_refused_by_name(batch, data):
+    extreme = st.sampled_from([-(2**63), -1, 2**31, 2**63 - 1])
+    number = st.integers(0, batch.num_events) | extreme
+    offsets = data.draw(st.lists(number, max_size=5))
+    legal = (
+        bool(offsets)
+        and offsets == sorted(offsets)
+        and (offsets[0], offsets[-1]) == (0, batch.num_events)
+    )
+    # One time for all, so that every cut is sorted.
+    fields = {"x": batch.x, "y": batch.y, "t": 0 * batch.t, "p": batch.p, "size": batch.size}
+    if legal:
+        assert len(EventBatch(**fields, offsets=torch.tensor(offsets))) == len(offsets) - 1
+        return
+    with pytest.raises(ValueError, match="offsets"):
+        EventBatch(**fields, offsets=torch.tensor(offsets, dtype=torch.int64))

@@ -243,3 +243,19 @@ def test_half_features_meet_double_weights_in_double(device):
     output, _ = es.ops.ragged_lstm(features, offsets, *weights)
     wanted, _ = es.ops.ragged_lstm(features.double(), offsets, *weights)
     assert torch.equal(output, wanted)
+
+
+@given(
+    st.lists(st.integers(-2, 8) | st.sampled_from([-(2**63), 2**31, 2**62, 2**63 - 1]), max_size=6)
+)
+def test_offsets_are_legal_or_refused_by_name(device, numbers):
+    """Whatever stands in them, nothing outside of the features is read."""
+    offsets = torch.tensor(numbers, dtype=torch.int64)
+    legal = bool(numbers) and numbers == sorted(numbers) and (numbers[0], numbers[-1]) == (0, 6)
+    features, offsets, *weights = on(device, draw(6, 2), offsets, *WEIGHTS)
+    if legal:
+        last, _ = es.ops.ragged_lstm(features, offsets, *weights)
+        assert len(last) == len(numbers) - 1
+    elif device.type == "cpu":
+        with pytest.raises(ValueError, match="offsets must"):
+            es.ops.ragged_lstm(features, offsets, *weights)
