@@ -14,6 +14,11 @@ from evsurf.data.formats.reader import Format
 _MODULES: tuple[str, ...] = (
     # One line each.
     "hdf5",
+    "evt3",
+    "evt2",
+    "evt21",
+    "dat",
+    "atis_bin",
 )
 
 HEAD = 4096

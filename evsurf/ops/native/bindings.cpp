@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "data/formats/native/bindings.h"
 #include "data/formats/native/ecf.h"
 #include "data/simulator/native/bindings.h"
 #include "grouping/groups.h"
@@ -181,4 +182,5 @@ NB_MODULE(_core, m) {
     m.def("choose_isa", [](const std::string& name) { return choose_isa(name.c_str()); });
     m.attr("largest_hidden") = kLargestHidden;
     simulator::bind_camera(m);
+    formats::bind_decoders(m);
 }
