@@ -80,11 +80,13 @@ class Sieve:
         *,
         place: Place = "event",
         start: int | None = None,
+        places: npt.NDArray[np.int64] | None = None,
         into: Columns | None = None,
     ) -> Columns:
-        """The events among these that can be ones; `start` is the place of the first in the file.
+        """The events among these that can be ones.
 
-        Without `start`, events are counted from the first that this sieve ever saw. The result is
+        `start` is the place of the first in the file, or `places` those of all; without them,
+        events are counted from the first that this sieve ever saw. The result is
         a copy: the first events of `into`, where that is given, with the types of `Events`.
         """
         room = (into or Columns.room(columns.length)).part(0, columns.length)
@@ -92,7 +94,8 @@ class Sieve:
         self._seen += columns.length
         if self._good(columns, room):
             return room
-        places = np.arange(first, first + columns.length)
+        if places is None:
+            places = np.arange(first, first + columns.length)
         whole = self._whole(columns.x) & self._whole(columns.y) & self._whole(columns.t)
         columns, places = self._kept("not_a_number", whole, columns, places, place)
         x, y, t = (column.astype(np.int64, copy=False) for column in columns[:3])

@@ -19,6 +19,8 @@ _MODULES: tuple[str, ...] = (
     "evt21",
     "dat",
     "atis_bin",
+    "aedat2",
+    "aedat3",
 )
 
 HEAD = 4096
