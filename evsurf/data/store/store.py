@@ -109,11 +109,22 @@ class Store:
             raise FormatError(f"{self.path / name}.npy is damaged: its values cannot be {name}")
         return offsets
 
+    @property
+    def arrays(self) -> Arrays:
+        """The columns as they are in the files, unchecked."""
+        return self._arrays
+
+    @property
+    def names(self) -> list[str] | None:
+        """What the samples were called where they came from; None where that is unknown."""
+        names = self._columns.get("names")
+        return None if names is None else [_decoded(name) for name in names.tolist()]
+
     def name(self, index: int) -> str:
         """What sample i was called where it came from; its number where that is unknown."""
         number = self._number(index)
         names = self._columns.get("names")
-        return str(number) if names is None else bytes(names[number]).decode("utf-8", "replace")
+        return str(number) if names is None else _decoded(names[number])
 
     def size_of(self, index: int) -> tuple[int, int]:
         """Height and width of sample i."""
@@ -230,6 +241,11 @@ class Store:
         shown = "sizes differ" if self.size is None else "{}x{}".format(*self.size)
         counts = f"{len(self):,} samples, {self.num_events:,} events"
         return f"Store({self.path.name!r}, {counts}, {shown})"
+
+
+def _decoded(name: bytes) -> str:
+    # What is no UTF-8 in a file's name is kept, as Python keeps it.
+    return bytes(name).decode("utf-8", "surrogateescape")
 
 
 def _time(t: int) -> int:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
+from evsurf.data.store.growing import GrowingColumn, check_free, flush, put_in_place
 from evsurf.data.store.layout import DTYPES, INDEX, LONGEST_NAME, TARGET_DTYPES, Column, Index
-from evsurf.data.store.mapping import header
+from evsurf.data.store.store import Store
 from evsurf.events import Events
+
+# Values of a column that are copied at once.
+_BLOCK = 1 << 20
 
 
 @final
@@ -28,7 +31,8 @@ class StoreWriter:
     `with StoreWriter("train.store") as writer: writer.add(events, target, name="a.dat")`. The store
     appears under its name when the `with` block ends well; whatever interrupts it leaves what was
     there before. `classes` names the classes by number, and targets may then be such names.
-    `overwrite=True` replaces a store that is there already.
+    `overwrite=True` replaces a store that is there already. A store without a sample is a mistake
+    unless it `may_be_empty`. A sample that cannot be added leaves the store as it was.
     """
 
     def __init__(
@@ -37,15 +41,17 @@ class StoreWriter:
         *,
         classes: Sequence[str] | None = None,
         overwrite: bool = False,
+        may_be_empty: bool = False,
     ) -> None:
         self.path = Path(path)
+        self._may_be_empty = may_be_empty
         check_free(self.path, overwrite=overwrite)
         self._classes = None if classes is None else tuple(classes)
         folder = tempfile.mkdtemp(prefix=f".{self.path.name}.", dir=self.path.parent)
         # What the temporary folder keeps from others, the store does not.
         Path(folder).chmod(0o755)
         self._folder = Path(folder)
-        self._columns = {name: _Growing(self._folder, name) for name in "xytp"}
+        self._columns = {name: GrowingColumn(self._folder, name) for name in "xytp"}
         self._lengths: list[int] = []
         self._sizes: list[tuple[int, int]] = []
         self._targets: list[npt.NDArray[Any] | None] = []
@@ -61,7 +67,20 @@ class StoreWriter:
         """
         number = self._number(target)
         text = None if name is None else _text(name)
-        pieces = iter([events] if isinstance(events, Events) else events)
+        before = [growing.state for growing in self._columns.values()]
+        try:
+            length, size = self._append(iter([events] if isinstance(events, Events) else events))
+        except BaseException:
+            for growing, state in zip(self._columns.values(), before, strict=True):
+                growing.state = state
+            raise
+        self._lengths.append(length)
+        self._sizes.append(size)
+        self._targets.append(number)
+        self._names.append(text)
+
+    def _append(self, pieces: Iterator[Events]) -> tuple[int, tuple[int, int]]:
+        """Writes the pieces of a recording; how many events they had, and their size."""
         first = next(pieces, None)
         if first is None:
             raise ValueError("events has no piece, so no sensor size: add Events.empty(size)")
@@ -80,10 +99,28 @@ class StoreWriter:
             length += len(piece)
             for column, growing in self._columns.items():
                 growing.append(getattr(piece, column).cpu().numpy())
-        self._lengths.append(length)
-        self._sizes.append(first.size)
-        self._targets.append(number)
-        self._names.append(text)
+        return length, first.size
+
+    def extend(self, store: Store) -> None:
+        """Adds all samples of another store, and its notes; its classes must be the same."""
+        if store.classes != self._classes:
+            raise ValueError(
+                f"{store.path.name} has classes {store.classes}, and this store {self._classes}"
+            )
+        arrays = store.arrays
+        for name, growing in self._columns.items():
+            column = getattr(arrays, name)
+            for start in range(0, len(column), _BLOCK):
+                growing.append(column[start : start + _BLOCK])
+        targets = store.targets
+        self._lengths += store.lengths.tolist()
+        self._sizes += [store.size_of(i) for i in range(len(store))]
+        self._targets += (
+            [None] * len(store) if targets is None else [np.asarray(one) for one in targets.numpy()]
+        )
+        names = store.names
+        self._names += [None] * len(store) if names is None else [_text(name) for name in names]
+        self._notes.update(store.notes)
 
     def _number(self, target: Any) -> npt.NDArray[Any] | None:
         """The target as an array that a store can hold."""
@@ -123,14 +160,14 @@ class StoreWriter:
         put_in_place(self._folder, self.path)
 
     def _write_index(self) -> None:
-        if not self._lengths:
+        if not self._lengths and not self._may_be_empty:
             raise ValueError(f"no sample was added to {self.path}: a store has at least one")
         columns = {name: growing.finish() for name, growing in self._columns.items()}
         offsets = np.concatenate(([0], np.cumsum(self._lengths, dtype=np.int64)))
         columns["offsets"] = self._whole("offsets", offsets.astype(DTYPES["offsets"]))
         size = self._sizes[0] if len(set(self._sizes)) == 1 else None
         if size is None:
-            columns["sizes"] = self._whole("sizes", np.array(self._sizes, "<i2"))
+            columns["sizes"] = self._whole("sizes", np.array(self._sizes, "<i2").reshape(-1, 2))
         targets = stacked(self._targets)
         if targets is not None:
             columns["targets"] = self._whole("targets", targets)
@@ -144,10 +181,10 @@ class StoreWriter:
         )
         with (self._folder / INDEX).open("w", encoding="utf-8", newline="\n") as file:
             file.write(index.dump())
-            _flush(file)
+            flush(file)
 
     def _whole(self, name: str, values: npt.NDArray[Any]) -> Column:
-        growing = _Growing(self._folder, name, values.dtype.str, values.shape[1:])
+        growing = GrowingColumn(self._folder, name, values.dtype.str, values.shape[1:])
         growing.append(values)
         return growing.finish()
 
@@ -172,44 +209,6 @@ class StoreWriter:
             self.discard()
 
 
-class _Growing:
-    """A column's file while its values come in; the header is put right at the end."""
-
-    def __init__(
-        self, folder: Path, name: str, dtype: str | None = None, shape: tuple[int, ...] = ()
-    ) -> None:
-        self._dtype = DTYPES[name] if dtype is None else dtype
-        self._shape = shape
-        self._length = 0
-        self._digest = hashlib.sha256()
-        self._file = (folder / f"{name}.npy").open("wb", buffering=1 << 20)
-        self._file.write(header(self._dtype, (0, *shape)))
-
-    def append(self, values: npt.NDArray[Any]) -> None:
-        values = np.ascontiguousarray(values, dtype=self._dtype)
-        self._length += len(values)
-        if values.size:
-            raw = values.reshape(-1).view(np.uint8).data
-            self._digest.update(raw)
-            self._file.write(raw)
-
-    def finish(self) -> Column:
-        self._file.seek(0)
-        shape = (self._length, *self._shape)
-        self._file.write(header(self._dtype, shape))
-        _flush(self._file)
-        self._file.close()
-        return Column(self._dtype, shape, self._digest.hexdigest())
-
-    def close(self) -> None:
-        self._file.close()
-
-
-def _flush(file: IO[Any]) -> None:
-    file.flush()
-    os.fsync(file.fileno())
-
-
 def _text(name: str) -> bytes:
     text = name.encode("utf-8", "surrogateescape")
     if not text or b"\0" in text or len(text) > LONGEST_NAME:
@@ -229,26 +228,3 @@ def stacked(targets: Sequence[npt.NDArray[Any] | None]) -> npt.NDArray[Any] | No
     if len(shapes) != 1:
         raise ValueError(f"targets of one store share a shape, got {sorted(shapes)}")
     return np.stack(some)
-
-
-def check_free(path: Path, *, overwrite: bool) -> None:
-    """Raises unless a store can be put at this path."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {path.parent} to put {path.name} in")
-    if not path.exists():
-        return
-    if not (path / INDEX).is_file():
-        raise FileExistsError(f"{path} is there already, and it is no store: name another place")
-    if not overwrite:
-        raise FileExistsError(f"{path} is there already: overwrite=True replaces it")
-
-
-def put_in_place(folder: Path, path: Path) -> None:
-    """Gives a finished folder its name; a store of that name goes."""
-    old = None
-    if path.exists():
-        old = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-        path.rename(old / path.name)
-    folder.rename(path)
-    if old is not None:
-        shutil.rmtree(old)
