@@ -9,14 +9,16 @@ from importlib.metadata import version
 from rich.console import Console
 
 from evsurf.cli.bench import BENCH
+from evsurf.cli.convert import CONVERT
 from evsurf.cli.demo import DEMO
 from evsurf.cli.doctor import DOCTOR
+from evsurf.cli.info import INFO
 from evsurf.cli.parser import build_parser, parse
 from evsurf.cli.verb import UsageError
 
 __all__ = ["main"]
 
-VERBS = (DEMO, DOCTOR, BENCH)
+VERBS = (DEMO, INFO, CONVERT, DOCTOR, BENCH)
 
 # What a shell reports of a program that Ctrl-C ended: 128 and the number of the signal.
 _STOPPED = 130

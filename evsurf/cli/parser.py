@@ -103,11 +103,17 @@ def _plainer(message: str) -> str:
     message = re.sub(r"\s+", " ", message).strip()
     if message.startswith('expected "verb"'):
         return "a verb is missing; `evsurf --help` lists them"
+    if message.startswith(_MISSING):
+        needed = [name.split(".") for name in message.removeprefix(_MISSING).split(", ")]
+        names, verb = " and ".join(name[-1] for name in needed), needed[0][0]
+        are = "is" if len(needed) == 1 else "are"
+        return f"{names} {are} missing; `evsurf {verb} --help` shows how"
     for words, plainer in _PLAINER.items():
         message = re.sub(words, plainer, message)
     return message
 
 
+_MISSING = "the following arguments are required: "
 # What the parser says, and what we do.
 _PLAINER = {
     r"^argument (?:-\w/)?([\w-]+): ": r"\1 ",

@@ -49,3 +49,11 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
         "evsurf.data.shapes.moving_shapes",
     ):
         monkeypatch.setattr(name, work)
+
+
+@pytest.fixture
+def toys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Registers the tests' own formats of files, after all others."""
+    from tests.data.formats.toy import register
+
+    register(monkeypatch.setitem)

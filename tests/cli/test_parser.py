@@ -64,7 +64,9 @@ def test_the_commands_of_the_documents_can_be_typed():
     found = []
     for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
         text = path.read_text(encoding="utf-8")
-        found += re.findall(r"(?:`|^)evsurf ((?:demo|doctor|bench)[^`\n]*)", text, re.MULTILINE)
+        found += re.findall(
+            r"(?:`|^)evsurf ((?:demo|doctor|bench|info|convert)[^`\n]*)", text, re.MULTILINE
+        )
     assert found
     for command in found:
         if not command.endswith("--help"):
@@ -74,14 +76,22 @@ def test_the_commands_of_the_documents_can_be_typed():
 @each_verb
 def test_help_names_every_option_with_its_default(typed, verb):
     text = " ".join(typed(verb.name, "--help").out.split())
-    default = vars(meant(verb.name))[verb.name]
+    # What a verb cannot do without has no default.
+    needed = {"info": "files", "convert": "files --output o.npz"}.get(verb.name, "")
+    default = vars(meant(f"{verb.name} {needed}"))[verb.name]
     for name, value in vars(default).items():
-        if name == "subject":
+        if name in ("subject", *needed.replace("--", "").split()):
             continue
         assert f"--{name} " in text
         if not isinstance(value, bool) and value is not None:
             shown = " ".join(map(str, value)) if isinstance(value, list) else value
             assert f"(default: {shown})" in text
+
+
+def test_what_is_missing_is_named_with_where_to_look():
+    assert refusal("info") == "files is missing; `evsurf info --help` shows how"
+    assert refusal("convert a.raw") == "output is missing; `evsurf convert --help` shows how"
+    assert refusal("convert") == "files and output are missing; `evsurf convert --help` shows how"
 
 
 def test_negative_numbers_are_values_and_not_options():

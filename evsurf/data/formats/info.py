@@ -12,7 +12,7 @@ from evsurf.data.formats.columns import Size
 from evsurf.data.formats.damage import VIOLATIONS, Violation
 from evsurf.data.formats.files import open_recording
 from evsurf.data.formats.reader import SizeSource
-from evsurf.data.formats.recording import Recording, naming
+from evsurf.data.formats.recording import Recording, bytes_of, naming
 from evsurf.data.formats.sampling import Extent, Look, Progress, look_at_all, sample
 
 _PIXELS = 3
@@ -201,13 +201,6 @@ def _told(recording: Recording, total: int, look: Look) -> Info:
 
 def _ignore(share: float) -> None:
     del share
-
-
-def bytes_of(path: Path) -> int:
-    """The size of a file on disk, or of the files in a folder."""
-    if path.is_dir():
-        return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-    return path.stat().st_size
 
 
 def decimal(value: int | float, unit: str) -> str:

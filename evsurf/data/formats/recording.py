@@ -49,6 +49,7 @@ class Recording:
         self._format = file_format
         self._options = options
         self._guess: Size | None = None
+        self._given = 0
         self._closed = False
         with naming(path):
             self._reader: Reader = file_format.open(path, options)
@@ -106,6 +107,15 @@ class Recording:
         warn_of_guess(self.path, self._guess)
         return self._guess
 
+    @property
+    def progress(self) -> float | None:
+        """Share of the file, 0 to 1, that the latest chunks have come to; None where unknown."""
+        if self._reader.consumed is not None:
+            return min(self._reader.consumed / max(bytes_of(self.path), 1), 1.0)
+        if isinstance(self._reader, SeekableReader) and self._reader.indexed:
+            return self._given / max(len(self._reader), 1)
+        return None
+
     def chunks(self, count: int = PIECE) -> Iterator[Events]:
         """The recording from the front, at most this many events at a time."""
         if check_integer("count", count, "events") < 1:
@@ -113,8 +123,10 @@ class Recording:
         return self._chunks(count, self.size)
 
     def _chunks(self, count: int, size: Size) -> Iterator[Events]:
+        self._given = 0
         with self._reading():
             for columns in self._reader.pieces(count):
+                self._given += columns.length
                 yield as_events(columns, size)
 
     def __iter__(self) -> Iterator[Events]:
@@ -236,6 +248,12 @@ class Recording:
         size = self._known_size
         shown = "unknown size" if size is None else "{}x{}".format(*size)
         return f"Recording({self.path.name!r}, {self.format}, {shown})"
+
+
+def bytes_of(path: Path) -> int:
+    """The size of a file on disk, or of the files in a folder."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
 
 
 @contextmanager

@@ -9,8 +9,6 @@ import pytest
 def toys(monkeypatch: pytest.MonkeyPatch) -> None:
     """Registers the tests' own formats, after all others."""
     # Not at the top: the package is imported only once its annotations are being checked.
-    from evsurf.data.formats.registry import formats
-    from tests.data.formats.toy import BARE, FOLDER, TOY
+    from tests.data.formats.toy import register
 
-    for one in (TOY, BARE, FOLDER):
-        monkeypatch.setitem(formats(), one.name, one)
+    register(monkeypatch.setitem)

@@ -220,6 +220,18 @@ def test_a_closed_recording_says_so(five):
             use()
 
 
+@pytest.mark.parametrize("tells", [True, False])
+def test_progress_is_the_share_of_the_file(five, monkeypatch, tells):
+    if not tells:
+        monkeypatch.setattr(type(five._reader), "consumed", None)
+    shares = [five.progress for _ in five.chunks(1)]
+    if tells or five.random_access:
+        assert shares == sorted(set(shares))
+        assert shares[-1] == 1.0
+    else:
+        assert shares == [None] * 5
+
+
 def test_facts_are_those_of_the_header(five):
     assert five.facts == ({"colour": "red"} if five.format == "bare" else {})
 
