@@ -13,8 +13,9 @@ from pathlib import Path
 from evsurf.data.formats.columns import Size
 from evsurf.data.formats.damage import Damage
 from evsurf.data.formats.reader import Format, Options
-from evsurf.data.formats.recording import Recording, warn_of_damage
+from evsurf.data.formats.recording import Recording
 from evsurf.data.formats.registry import format_named, format_of, format_to_write
+from evsurf.data.formats.telling import warn_of_damage
 from evsurf.events import Events
 from evsurf.events.checks import check_size
 

@@ -12,8 +12,9 @@ from evsurf.data.formats.columns import Size
 from evsurf.data.formats.damage import VIOLATIONS, Violation
 from evsurf.data.formats.files import open_recording
 from evsurf.data.formats.reader import SizeSource
-from evsurf.data.formats.recording import Recording, bytes_of, naming
+from evsurf.data.formats.recording import Recording, bytes_of
 from evsurf.data.formats.sampling import Extent, Look, Progress, look_at_all, sample
+from evsurf.data.formats.telling import naming
 
 _PIXELS = 3
 _SAYS: Mapping[SizeSource, str] = {

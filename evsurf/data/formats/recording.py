@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import operator
-import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,8 +14,10 @@ import numpy as np
 import torch
 
 from evsurf.data.formats.columns import Columns, Size
-from evsurf.data.formats.damage import Damage, DamageWarning, FormatError
+from evsurf.data.formats.damage import Damage
 from evsurf.data.formats.reader import Format, Options, Reader, SeekableReader, SizeSource
+from evsurf.data.formats.telling import GuessedSizeWarning as GuessedSizeWarning
+from evsurf.data.formats.telling import naming, warn_of_guess
 from evsurf.data.formats.windows import RecordingWindows
 from evsurf.events import Events
 from evsurf.events.checks import EARLIEST, LATEST, check_integer
@@ -27,10 +27,6 @@ PIECE = 1_000_000
 """Events that are in memory at once where nobody says otherwise."""
 ALL = 2**62
 """More events than there are."""
-
-
-class GuessedSizeWarning(UserWarning):
-    """A sensor's size was taken from the largest coordinates of the events."""
 
 
 @final
@@ -256,20 +252,6 @@ def bytes_of(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-@contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Puts the file's name before the message of an error in its format."""
-    try:
-        yield
-    except FormatError as error:
-        if error.path is None:
-            error.path = path
-            message = str(error)
-            if path.name not in message:
-                error.args = (f"{path.name}: {message}",)
-        raise
-
-
 def extent(column: np.ndarray[tuple[int], np.dtype[np.int16]]) -> int:
     """The least height or width that holds these rows or columns."""
     return int(column.max(initial=0)) + 1
@@ -289,26 +271,3 @@ def as_events(columns: Columns, size: Size) -> Events:
     shareable = (np.require(column, requirements=["C", "A", "W"]) for column in columns)
     x, y, t, p = (torch.from_numpy(column) for column in shareable)
     return Events(x, y, t, p, size, validate=False)
-
-
-def warn_of_guess(path: Path, size: Size) -> None:
-    """Says that a size comes from the events alone."""
-    _warn(
-        f"{path.name} does not say its sensor's size; {size[0]}x{size[1]} (height x width) is a "
-        "guess from its events. Give size=(height, width).",
-        GuessedSizeWarning,
-    )
-
-
-def warn_of_damage(path: Path, damage: Damage) -> None:
-    """Says what was wrong with a file that was read all the same."""
-    if damage:
-        _warn(f"{path.name}: {damage.explained()}", DamageWarning)
-
-
-def _warn(message: str, category: type[UserWarning]) -> None:
-    """Warns of the line, outside of this package, that asked for the file."""
-    depth, frame = 2, sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] == "evsurf":
-        depth, frame = depth + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=depth)

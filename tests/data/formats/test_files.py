@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from evsurf.data.formats.damage import DamageError, DamageWarning, FormatError
 from evsurf.data.formats.files import open_recording, read, write
 from evsurf.data.formats.reader import Format
-from evsurf.data.formats.recording import GuessedSizeWarning
 from evsurf.data.formats.registry import formats
+from evsurf.data.formats.telling import GuessedSizeWarning
 from evsurf.events import EventBatch, Events
 from tests.data.formats.toy import TOY, header, rows
 from tests.events.strategies import recordings

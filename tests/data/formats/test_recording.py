@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from evsurf.data.formats.damage import DamageError, FormatError
 from evsurf.data.formats.files import open_recording, read
-from evsurf.data.formats.recording import GuessedSizeWarning, Recording
+from evsurf.data.formats.recording import Recording
+from evsurf.data.formats.telling import GuessedSizeWarning
 from evsurf.events import Events
 from tests.data.formats.toy import BROKEN, header, rows
 
