@@ -21,6 +21,7 @@ _MODULES: tuple[str, ...] = (
     "atis_bin",
     "aedat2",
     "aedat3",
+    "aedat4",
 )
 
 HEAD = 4096
