@@ -139,3 +139,17 @@ class Camera:
     def step(self, intensity: int, t: float, threads: int) -> int: ...
     def take(self, x: int, y: int, t: int, p: int, exact_t: int) -> None: ...
     def state(self, reference: int, light: int, on: int, off: int) -> None: ...
+
+rectangle_bytes: int
+
+def render(
+    shape: tuple[int, int, int],
+    numbers: list[float],
+    rectangles: int,
+    count: int,
+    textures: list[tuple[int, int, int, int]],
+    threads: int,
+    intensity: int,
+    depth: int,
+    seen: int,
+) -> None: ...

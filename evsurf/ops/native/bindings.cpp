@@ -183,4 +183,5 @@ NB_MODULE(_core, m) {
     m.attr("largest_hidden") = kLargestHidden;
     simulator::bind_camera(m);
     formats::bind_decoders(m);
+    simulator::bind_render(m);
 }

@@ -6,5 +6,6 @@
 namespace evsurf::simulator {
 
 void bind_camera(nanobind::module_& m);
+void bind_render(nanobind::module_& m);
 
 }  // namespace evsurf::simulator

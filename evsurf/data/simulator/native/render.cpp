@@ -1,0 +1,226 @@
+// A ray for each pixel, or several, meets every rectangle; the nearest is sampled. Textures are read from
+// halved copies, between the two that come nearest to one texel a pixel: detail that a pixel cannot hold
+// would flicker, and flicker is events.
+#include "data/simulator/native/render.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "data/simulator/native/exact_math.h"
+#include "native/parallel.h"
+
+namespace evsurf {
+
+namespace {
+
+constexpr double kNearest = 1e-3;
+constexpr double kTransparent = 1.0 / 256;
+
+inline double dot(const double* a, const double* b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+// A rectangle as rays from one position see it.
+struct Facing {
+    double normal[3];
+    double distance;             // of its plane from the camera, along the normal
+    double at[2];                // of the camera, along the sides
+};
+
+Facing face(const Rectangle& r, const View& view) {
+    Facing f;
+    for (int k = 0; k < 3; ++k) {
+        const int a = (k + 1) % 3, b = (k + 2) % 3;
+        f.normal[k] = r.across[a] * r.down[b] - r.across[b] * r.down[a];
+    }
+    double to_camera[3];
+    for (int k = 0; k < 3; ++k) to_camera[k] = view.position[k] - r.origin[k];
+    f.distance = -dot(f.normal, to_camera);
+    f.at[0] = dot(r.across, to_camera);
+    f.at[1] = dot(r.down, to_camera);
+    return f;
+}
+
+inline int32_t wrapped(int64_t k, int32_t side, bool tiles) {
+    if (tiles) return int32_t(uint64_t(k) & uint64_t(side - 1));
+    return int32_t(std::min<int64_t>(std::max<int64_t>(k, 0), side - 1));
+}
+
+inline double floor_of(double x) {
+    const double whole = double(int64_t(x));
+    return whole - double(whole > x);
+}
+
+// Between the four texels around (u, v) of a level.
+inline double between(const float* level, int32_t side, bool tiles, double u, double v) {
+    u -= 0.5;
+    v -= 0.5;
+    const double u0 = floor_of(u), v0 = floor_of(v);
+    const double fu = u - u0, fv = v - v0;
+    const int32_t x0 = wrapped(int64_t(u0), side, tiles), x1 = wrapped(int64_t(u0) + 1, side, tiles);
+    const float* const top = level + int64_t{wrapped(int64_t(v0), side, tiles)} * side;
+    const float* const below = level + int64_t{wrapped(int64_t(v0) + 1, side, tiles)} * side;
+    const double upper = double(top[x0]) + fu * (double(top[x1]) - double(top[x0]));
+    const double lower = double(below[x0]) + fu * (double(below[x1]) - double(below[x0]));
+    return upper + fv * (lower - upper);
+}
+
+// Where the levels of a texture that are nearest to this many texels a pixel lie, and how they mix.
+struct Detail {
+    int64_t start[2];
+    int32_t side[2];
+    double scale[2];
+    double mix;
+
+    Detail(int32_t whole, double texels_a_pixel) {
+        const double level = texels_a_pixel > 1 ? exact_log(texels_a_pixel) * 1.4426950408889634 : 0.0;
+        int coarsest = 0;
+        while ((whole >> coarsest) > 1) ++coarsest;
+        const int first = std::min(int(level), coarsest), second = std::min(first + 1, coarsest);
+        mix = level >= coarsest ? 0.0 : level - first;
+        int64_t at = 0;
+        double size = 1.0;
+        for (int k = 0; k <= second; ++k) {
+            const int32_t side_k = whole >> k;
+            if (k == first) start[0] = at, side[0] = side_k, scale[0] = size;
+            if (k == second) start[1] = at, side[1] = side_k, scale[1] = size;
+            at += int64_t{side_k} * side_k;
+            size *= 0.5;
+        }
+    }
+    double read(const float* levels, bool tiles, double u, double v) const {
+        const double fine = between(levels + start[0], side[0], tiles, u * scale[0], v * scale[0]);
+        if (mix == 0.0) return fine;
+        const double coarse = between(levels + start[1], side[1], tiles, u * scale[1], v * scale[1]);
+        return fine + mix * (coarse - fine);
+    }
+};
+
+class Scene {
+public:
+    Scene(const View& view, const Rectangle* rectangles, int32_t count, const Texture* textures)
+        : view_(view), rectangles_(rectangles), textures_(textures) {
+        for (int32_t k = 0; k < count; ++k) facing_.push_back(face(rectangles[k], view));
+    }
+
+    // The rays of one row of samples: the nearest rectangle of each, and how far along the ray.
+    struct Row {
+        std::vector<double> far;
+        std::vector<int32_t> number;
+    };
+
+    // Rays are of unit length along the forward axis, so that the distance along one is its depth.
+    void direction(double x, double y, double* d) const {
+        const double right = (x - view_.centre[0]) / view_.focal[0], down = (y - view_.centre[1]) / view_.focal[1];
+        for (int k = 0; k < 3; ++k)
+            d[k] = view_.axes[3 * k] * right + view_.axes[3 * k + 1] * down + view_.axes[3 * k + 2];
+    }
+
+    void trace(double first_x, double apart, int32_t samples, double y, Row& row) const {
+        row.far.assign(size_t(samples), 1e300);
+        row.number.assign(size_t(samples), -1);
+        double d0[3], d1[3];
+        direction(first_x, y, d0);
+        direction(first_x + apart, y, d1);
+        for (int k = 0; k < 3; ++k) d1[k] -= d0[k];
+        for (size_t k = 0; k < facing_.size(); ++k) {
+            const Facing& f = facing_[k];
+            const Rectangle& r = rectangles_[k];
+            const double toward = dot(f.normal, d0), change = dot(f.normal, d1);
+            const double last = toward + change * (samples - 1);
+            // All rays of the row look away from the plane.
+            if (toward * f.distance <= 0 && last * f.distance <= 0) continue;
+            const double u0 = dot(r.across, d0), du = dot(r.across, d1);
+            const double v0 = dot(r.down, d0), dv = dot(r.down, d1);
+            double* const far = row.far.data();
+            int32_t* const number = row.number.data();
+            for (int32_t s = 0; s < samples; ++s) {
+                const double t = f.distance / (toward + change * s);
+                const double u = f.at[0] + t * (u0 + du * s), v = f.at[1] + t * (v0 + dv * s);
+                const bool hit = (t > kNearest) & (t < far[s]) & (std::fabs(u) <= r.half[0]) &
+                                 (std::fabs(v) <= r.half[1]);
+                far[s] = hit ? t : far[s];
+                number[s] = hit ? int32_t(k) : number[s];
+            }
+        }
+    }
+
+    // Light along a ray that meets rectangle `number` first.
+    double light(const double* d, double far, int32_t number, int32_t* solid, double* depth) const {
+        double through = 1.0, sum = 0.0;
+        while (number >= 0) {
+            const Rectangle& r = rectangles_[number];
+            const Facing& f = facing_[size_t(number)];
+            const Texture& texture = textures_[r.texture];
+            const double u = (f.at[0] + far * dot(r.across, d)) * r.texels + r.offset[0];
+            const double v = (f.at[1] + far * dot(r.down, d)) * r.texels + r.offset[1];
+            const double length = std::sqrt(dot(d, d));
+            const double slant = std::max(std::fabs(dot(f.normal, d)) / length, 0.05);
+            const double focal = 0.5 * (view_.focal[0] + view_.focal[1]) * view_.samples;
+            const Detail detail(texture.side, r.texels * far / focal / std::sqrt(slant));
+            const double opaque = texture.mask ? detail.read(texture.mask, texture.tiles, u, v) : 1.0;
+            sum += through * opaque * detail.read(texture.levels, texture.tiles, u, v);
+            if (*solid < 0 && opaque >= 0.5) {
+                *solid = number;
+                *depth = far;
+            }
+            through *= 1.0 - opaque;
+            if (through < kTransparent) return sum;
+            number = behind(d, far, &far);
+        }
+        return sum + through * view_.sky;
+    }
+
+private:
+    // The next rectangle on the ray beyond this distance.
+    int32_t behind(const double* d, double nearest, double* far) const {
+        int32_t found = -1;
+        *far = 1e300;
+        for (size_t k = 0; k < facing_.size(); ++k) {
+            const Facing& f = facing_[k];
+            const Rectangle& r = rectangles_[k];
+            const double t = f.distance / dot(f.normal, d);
+            if (!(t > nearest && t < *far)) continue;
+            if (std::fabs(f.at[0] + t * dot(r.across, d)) > r.half[0]) continue;
+            if (std::fabs(f.at[1] + t * dot(r.down, d)) > r.half[1]) continue;
+            *far = t;
+            found = int32_t(k);
+        }
+        return found;
+    }
+
+    const View& view_;
+    const Rectangle* rectangles_;
+    const Texture* textures_;
+    std::vector<Facing> facing_;
+};
+
+}  // namespace
+
+void render(const View& view, const Rectangle* rectangles, int32_t count, const Texture* textures,
+            int threads, float* intensity, double* depth, int16_t* seen) {
+    const Scene scene(view, rectangles, count, textures);
+    const int32_t n = view.samples, across = view.width * n;
+    const double apart = 1.0 / n, weight = 1.0 / (double(n) * n);
+    parallel_for(view.height, threads, [&](int64_t y) {
+        Scene::Row row;
+        std::vector<double> sums(size_t(view.width), 0.0);
+        for (int32_t k = 0; k < n; ++k) {
+            const double row_y = double(y) + (k + 0.5) * apart - 0.5;
+            scene.trace(0.5 * apart - 0.5, apart, across, row_y, row);
+            for (int32_t s = 0; s < across; ++s) {
+                double d[3], far = 0.0;
+                scene.direction((s + 0.5) * apart - 0.5, row_y, d);
+                int32_t solid = -1;
+                sums[size_t(s / n)] += scene.light(d, row.far[size_t(s)], row.number[size_t(s)], &solid, &far);
+                if (n > 1) continue;
+                const int64_t at = y * view.width + s;
+                if (depth) depth[at] = solid < 0 ? 0.0 : far;
+                if (seen) seen[at] = int16_t(solid);
+            }
+        }
+        for (int32_t x = 0; x < view.width; ++x)
+            intensity[y * view.width + x] = float(sums[size_t(x)] * weight);
+    });
+}
+
+}  // namespace evsurf
