@@ -1,0 +1,107 @@
+"""Where the events of each sample lie, and moving them: what the transforms of space share."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import torch
+from jaxtyping import Bool, Float64, Int64, Num, Shaped
+from torch import Tensor
+
+from evsurf.data.transforms.draws import Number
+from evsurf.data.transforms.transform import changed
+from evsurf.events import EventBatch
+from evsurf.events.checks import check_integer, check_size
+from evsurf.events.ragged import sample_of
+
+Frame: TypeAlias = Literal["sensor", "cloud"]
+"""What something is placed within: the whole sensor, or the rectangle around a sample's events."""
+
+Whole: TypeAlias = int | Int64[Tensor, "samples"]
+Real: TypeAlias = Number | Float64[Tensor, "samples"]
+
+
+def to_events(
+    values: Shaped[Tensor, "..."] | Number, batch: EventBatch
+) -> Shaped[Tensor, "..."] | Number:
+    """The value of each event's sample, where the samples have one each."""
+    if not isinstance(values, Tensor) or not values.ndim:
+        return values
+    if values.shape != (len(batch),):
+        raise ValueError(
+            f"a parameter must be one number, or one for each of {len(batch)} samples, got shape "
+            f"{tuple(values.shape)}"
+        )
+    values = values.to(batch.device)
+    if len(batch) == 1:
+        return values
+    return values.index_select(0, sample_of(batch.offsets, batch.num_events))
+
+
+def moved(
+    batch: EventBatch,
+    x: Num[Tensor, "events"],
+    y: Num[Tensor, "events"],
+    size: tuple[int, int],
+) -> EventBatch:
+    """The events at other places of a sensor of this size; those that leave it are dropped."""
+    height, width = size
+    inside = (x >= 0) & (x < width) & (y >= 0) & (y < height)
+    places = inside.nonzero().squeeze(1)
+    before = torch.nn.functional.pad(inside.cumsum(0), (1, 0))
+    return changed(
+        batch,
+        x=x.index_select(0, places).short(),
+        y=y.index_select(0, places).short(),
+        t=batch.t.index_select(0, places),
+        p=batch.p.index_select(0, places),
+        offsets=before.index_select(0, batch.offsets),
+        size=size,
+    )
+
+
+def ranges(
+    batch: EventBatch, within: Frame
+) -> list[tuple[Int64[Tensor, "samples"], Int64[Tensor, "samples"]]]:
+    """Lowest and highest row, then column, that each sample may have, or has. Empty: the sensor."""
+    ends = [torch.zeros_like(batch.offsets[1:]) for _ in range(4)]
+    if within == "cloud" and len(batch):
+        owner = sample_of(batch.offsets, batch.num_events)
+        found = []
+        for values, side in ((batch.y, batch.size[0]), (batch.x, batch.size[1])):
+            for reduce, default in (("amin", 0), ("amax", side - 1)):
+                end = torch.full_like(batch.offsets[1:], default)
+                found.append(
+                    end.scatter_reduce(0, owner, values.long(), reduce, include_self=False)
+                )
+        return [(found[0], found[1]), (found[2], found[3])]
+    return [(ends[0], ends[1] + batch.size[0] - 1), (ends[2], ends[3] + batch.size[1] - 1)]
+
+
+def check_within(within: object) -> None:
+    """Refuses what is neither the sensor nor the cloud."""
+    if within not in ("sensor", "cloud"):
+        raise ValueError(f"within = {within!r} must be 'sensor' or 'cloud'")
+
+
+def check_sides(height: object, width: object) -> tuple[int, int]:
+    """The size of a cut-out."""
+    sides = check_integer("height", height, "pixels"), check_integer("width", width, "pixels")
+    return check_size(sides)
+
+
+def mirrored(
+    batch: EventBatch,
+    axis: Literal["x", "y"],
+    within: Frame,
+    chosen: Bool[Tensor, "samples"] | None = None,
+) -> EventBatch:
+    """The chosen samples mirrored along an axis, each within its frame."""
+    low, high = ranges(batch, within)[axis == "x"]
+    values: Tensor = getattr(batch, axis)
+    if within == "sensor" and chosen is None:
+        return changed(batch, **{axis: batch.size[axis == "x"] - 1 - values})
+    opposite = to_events((low + high).short(), batch) - values
+    if chosen is not None:
+        opposite = torch.where(torch.as_tensor(to_events(chosen, batch)), opposite, values)
+    return changed(batch, **{axis: opposite})
