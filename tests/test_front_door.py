@@ -17,6 +17,7 @@ import evsurf
 ROOT = Path(__file__).parent.parent
 
 IMPORT_SECONDS = 0.3
+PUBLIC = ("evsurf", "evsurf.data", "evsurf.data.transforms", "evsurf.ops", "evsurf.surfaces")
 HEAVY = {
     "IPython",
     "PIL",
@@ -78,9 +79,7 @@ def test_import_loads_nothing_heavy() -> None:
 def test_public_names_change_only_on_purpose() -> None:
     frozen = (ROOT / "tests" / "public_names.txt").read_text(encoding="utf-8").split()
     found = [
-        f"{name}.{public}"
-        for name in ("evsurf", "evsurf.data", "evsurf.ops", "evsurf.surfaces")
-        for public in importlib.import_module(name).__all__
+        f"{name}.{public}" for name in PUBLIC for public in importlib.import_module(name).__all__
     ]
     assert len(found) == len(set(found))
     hint = "if meant, change tests/public_names.txt and CHANGELOG.md too"
@@ -90,7 +89,7 @@ def test_public_names_change_only_on_purpose() -> None:
 
 
 def test_every_public_name_is_there() -> None:
-    for name in ("evsurf", "evsurf.data", "evsurf.ops", "evsurf.surfaces"):
+    for name in PUBLIC:
         module = importlib.import_module(name)
         assert all(hasattr(module, public) for public in module.__all__)
 

@@ -1,5 +1,6 @@
 """Where events come from."""
 
+from evsurf.data import transforms as transforms
 from evsurf.data.loading import collate as collate
 from evsurf.data.store import FileSource as FileSource
 from evsurf.data.store import Store as Store
@@ -12,4 +13,5 @@ __all__ = [
     "FileSource",
     "write_store",
     "collate",
+    "transforms",
 ]
