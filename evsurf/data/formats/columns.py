@@ -64,15 +64,23 @@ class Sieve:
     """Keeps what can be events, notes the rest as damage and narrows the types.
 
     For readers whose columns come from a library or as text. Feed it the pieces of one file in
-    order; it remembers the latest time. Polarities may be bools or any numbers: above 0 is ON.
+    order; it remembers the latest time, which starts as `after`. Polarities are bools, 0 and 1, or
+    -1 and 1.
     """
 
-    def __init__(self, size: Size | None, damage: Damage, *, keep_unsorted: bool = False) -> None:
+    def __init__(
+        self,
+        size: Size | None,
+        damage: Damage,
+        *,
+        keep_unsorted: bool = False,
+        after: int = EARLIEST,
+    ) -> None:
         self.height, self.width = size or (LONGEST_SIDE, LONGEST_SIDE)
         self.damage = damage
         self.keep_unsorted = keep_unsorted
         self._seen = 0
-        self._latest = EARLIEST
+        self._latest = after
 
     def sift(
         self,
@@ -98,6 +106,9 @@ class Sieve:
             places = np.arange(first, first + columns.length)
         whole = self._whole(columns.x) & self._whole(columns.y) & self._whole(columns.t)
         columns, places = self._kept("not_a_number", whole, columns, places, place)
+        columns, places = self._kept(
+            "invalid_polarity", _is_polarity(columns.p), columns, places, place
+        )
         x, y, t = (column.astype(np.int64, copy=False) for column in columns[:3])
         columns = Columns(x, y, t, _on(columns.p))
         within = (x >= 0) & (x < self.width) & (y >= 0) & (y < self.height)
@@ -116,7 +127,8 @@ class Sieve:
         it takes to find out what else is wrong with it.
         """
         if not (
-            _copied(columns.x, into.x, self.width)
+            np.all(_is_polarity(columns.p))
+            and _copied(columns.x, into.x, self.width)
             and _copied(columns.y, into.y, self.height)
             and _copied_times(columns.t, into.t, max(self._latest, EARLIEST))
         ):
@@ -168,6 +180,16 @@ class Sieve:
                 self.damage.note("time_backwards", late, int(places[i]), place=place)
             return columns
         return self._kept("time_backwards", in_order, columns, places, place)[0]
+
+
+def _is_polarity(p: Column) -> npt.NDArray[np.bool_] | np.bool_:
+    if p.dtype == np.bool_:
+        return np.True_
+    if p.dtype.kind == "u":
+        unsigned: npt.NDArray[np.bool_] = p <= 1
+        return unsigned
+    found: npt.NDArray[np.bool_] = (p == 0) | (p == 1) | (p == -1)
+    return found
 
 
 def _on(p: Column) -> Column:

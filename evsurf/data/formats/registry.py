@@ -22,6 +22,9 @@ _MODULES: tuple[str, ...] = (
     "aedat2",
     "aedat3",
     "aedat4",
+    "npy",
+    "npz",
+    "text",
 )
 
 HEAD = 4096

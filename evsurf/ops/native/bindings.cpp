@@ -14,6 +14,7 @@
 
 #include "data/formats/native/bindings.h"
 #include "data/formats/native/ecf.h"
+#include "data/formats/native/text.h"
 #include "data/simulator/native/bindings.h"
 #include "grouping/groups.h"
 #include "native/memory.h"
@@ -160,6 +161,25 @@ int64_t ecf_decode(
         at<int64_t>(columns[2]), at<uint8_t>(columns[3]));
 }
 
+using LayoutNumbers = std::array<int32_t, 6>;  // fields, places of x, y, t and p, power
+using ColumnAddresses = std::array<Address, 4>;  // x, y, t, p
+
+std::array<int64_t, 6> text_to_events(
+    Address text, int64_t length, bool last, const LayoutNumbers& n, int64_t capacity,
+    const ColumnAddresses& out) {
+    const TextFound found = parse_events(
+        at<char>(text), length, last, {n[0], {n[1], n[2], n[3], n[4]}, n[5]}, capacity,
+        {at<int16_t>(out[0]), at<int16_t>(out[1]), at<int64_t>(out[2]), at<uint8_t>(out[3])});
+    return {found.consumed,  found.events,         found.bad_lines,
+            found.first_bad, found.bad_polarities, found.first_polarity};
+}
+
+int64_t events_to_text(const ColumnAddresses& in, int64_t events, bool seconds, Address text) {
+    return format_events(
+        at<int16_t>(in[0]), at<int16_t>(in[1]), at<int64_t>(in[2]), at<uint8_t>(in[3]), events,
+        seconds ? TextStyle::seconds : TextStyle::commas, at<char>(text));
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -180,6 +200,9 @@ NB_MODULE(_core, m) {
     m.def("ecf_decode", &ecf_decode, Free());
     m.def("isa", &isa);
     m.def("choose_isa", [](const std::string& name) { return choose_isa(name.c_str()); });
+    m.def("text_to_events", &text_to_events, Free());
+    m.def("events_to_text", &events_to_text, Free());
+    m.attr("longest_line") = kLongestLine;
     m.attr("largest_hidden") = kLargestHidden;
     simulator::bind_camera(m);
     formats::bind_decoders(m);

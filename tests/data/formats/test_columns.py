@@ -36,6 +36,8 @@ def test_good_events_pass_with_the_types_of_events():
         ((-1, 0, 2, 1), "out_of_bounds"),
         ((0, 0, 0, 1), "time_backwards"),
         ((0, 0, LATEST + 1, 1), "time_out_of_range"),
+        ((0, 0, 2, 2), "invalid_polarity"),
+        ((0, 0, 2, -2), "invalid_polarity"),
     ],
 )
 def test_what_cannot_be_an_event_is_left_out_and_noted(bad, name):
@@ -84,3 +86,18 @@ def test_pieces_are_joined_in_order():
     assert Columns.joined([two]) is two
     assert Columns.joined([one, two, two]).length == 2
     assert two.part(0, 0).length == 0
+
+
+def test_the_latest_time_may_be_given():
+    damage = Damage()
+    found = Sieve(None, damage, after=5).sift(columns([0, 0], [0, 0], [4, 5], [0, 1]))
+    assert lists(found) == [[0], [0], [5], [True]]
+    assert list(damage.violations) == ["time_backwards"]
+
+
+@pytest.mark.parametrize("p", [np.array([255, 1], np.uint8), np.array([np.nan, 1.0])])
+def test_a_polarity_that_is_none_is_left_out(p):
+    damage = Damage()
+    x, y, t, _ = columns([0, 0], [0, 0], [4, 5], [0, 1])
+    assert lists(Sieve(None, damage).sift(Columns(x, y, t, p))) == [[0], [0], [5], [True]]
+    assert list(damage.violations) == ["invalid_polarity"]

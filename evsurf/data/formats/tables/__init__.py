@@ -1,0 +1,1 @@
+"""Tables of events in files of arrays and text: found, understood, and read row by row."""
