@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from evsurf.data.formats.hdf5.reader import HDF5Reader
+from evsurf.data.formats.hdf5.writer import write
 from evsurf.data.formats.reader import Format
 
 _MAGIC = b"\x89HDF\r\n\x1a\n"
@@ -23,4 +24,5 @@ FORMAT = Format(
     suffixes=(".h5", ".hdf5"),
     recognises=_recognises,
     open=HDF5Reader,
+    write=write,
 )
