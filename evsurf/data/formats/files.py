@@ -12,10 +12,11 @@ from pathlib import Path
 
 from evsurf.data.formats.columns import Size
 from evsurf.data.formats.damage import Damage
+from evsurf.data.formats.isolation import Limits, isolated
 from evsurf.data.formats.reader import Format, Options
 from evsurf.data.formats.recording import Recording
 from evsurf.data.formats.registry import format_named, format_of, format_to_write
-from evsurf.data.formats.telling import warn_of_damage
+from evsurf.data.formats.telling import naming, warn_of_damage
 from evsurf.events import Events
 from evsurf.events.checks import check_size
 
@@ -31,12 +32,14 @@ def open_recording(
     stream: str | None = None,
     columns: str | None = None,
     strict: bool = False,
+    isolate: bool | Limits = False,
 ) -> Recording:
     """A file of events, opened but not loaded: for files larger than memory and for windows.
 
     The arguments are those of `read`.
     """
-    return _opened(path, size, format, Options(stream=stream, columns=columns), strict)
+    options = Options(size, stream, columns, damage=Damage(strict))
+    return _opened(path, format, options, isolate)
 
 
 def read(
@@ -47,6 +50,7 @@ def read(
     stream: str | None = None,
     columns: str | None = None,
     strict: bool = False,
+    isolate: bool | Limits = False,
 ) -> Events:
     """The events of a file, whatever its format; which one it is, its content says.
 
@@ -57,32 +61,34 @@ def read(
 
     A damaged file gives the events that can be read, sorted by time, and a `DamageWarning` that
     says what was wrong. With `strict=True` the first damage raises a `DamageError`.
+
+    `isolate=True` reads in a process of its own, which takes a few seconds to start: for files from
+    strangers in formats that other libraries read (HDF5, AEDAT4, bags). If those crash, hang or
+    take too much memory, a `CrashedReaderError` says so; `Limits` instead of True says how much.
     """
-    options = Options(stream=stream, columns=columns, keep_unsorted=True)
-    with _opened(path, size, format, options, strict) as recording:
+    options = Options(size, stream, columns, keep_unsorted=True, damage=Damage(strict))
+    with _opened(path, format, options, isolate) as recording:
         events = recording.read()
         warn_of_damage(recording.path, recording.damage)
         return events
 
 
 def _opened(
-    path: str | os.PathLike[str],
-    size: Size | None,
-    name: str | None,
-    options: Options,
-    strict: bool,
+    path: str | os.PathLike[str], name: str | None, options: Options, isolate: bool | Limits
 ) -> Recording:
     file = Path(path).expanduser()
-    checked = None if size is None else check_size(size)
+    if options.size is not None:
+        options = replace(options, size=check_size(options.size))
     file_format = None if name is None else format_named(name)
     if not file.exists():
         raise FileNotFoundError(f"there is no file {file}{_near(file)}")
     if not (file.is_file() or file.is_dir()):
         raise ValueError(f"{file} is a device or a pipe; save what comes out of it to a file first")
-    file_format = file_format or format_of(file)
-    return Recording(
-        file, file_format, replace(options, size=checked, damage=Damage(strict=strict))
-    )
+    with naming(file):
+        if isolate:
+            limits = isolate if isinstance(isolate, Limits) else Limits()
+            file_format = isolated(file, options, name, limits)
+        return Recording(file, file_format or format_of(file), options)
 
 
 def _near(file: Path) -> str:
