@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from evsurf import _core
 from evsurf.data.formats.columns import Columns, Size
+from evsurf.data.formats.damage import Damage
 from evsurf.data.formats.decoding import WORD, Decoder, Layout, unwritten
 from evsurf.data.formats.reader import Header, Options, SeekableReader
 
@@ -37,8 +38,9 @@ class _Index(NamedTuple):
 class BinaryReader(SeekableReader):
     """A mapped file from a payload offset on.
 
-    The first access to a place passes over the file once, and remembers a state of the decoder for
-    every 64 KiB; from then on `damage` holds that of the whole file.
+    The first access to a place passes over the file once and remembers a state of the decoder for
+    every 64 KiB. A place is decoded from the state before it, and so is damage noted from there on;
+    with strict damage, any in the file is raised by that first pass.
     """
 
     def __init__(
@@ -57,23 +59,32 @@ class BinaryReader(SeekableReader):
         self._start = start
         self._map, self._bytes = _mapped(path)
         self._index: _Index | None = None
+        self._consumed = start
 
     @property
     def _size(self) -> Size | None:
         return self.options.size or self.header.size
 
-    def _decoder(self) -> Decoder:
+    @property
+    def consumed(self) -> int:  # noqa: D102
+        return self._consumed
+
+    @property
+    def indexed(self) -> bool:  # noqa: D102
+        return self._index is not None
+
+    def _decoder(self, damage: Damage) -> Decoder:
         return Decoder(
             self._layout,
             self._size,
-            self.damage,
+            damage,
             keep_unsorted=self.options.keep_unsorted,
             position=self._start,
         )
 
     def pieces(self, count: int) -> Iterator[Columns]:  # noqa: D102
-        decoder = self._decoder()
-        at, room = self._start, Columns.none()
+        decoder = self._decoder(self.damage)
+        at = self._start
         while True:
             rest = self._bytes[at:]
             capacity = max(count, _FEWEST)
@@ -84,6 +95,7 @@ class BinaryReader(SeekableReader):
             taken, written = decoder.decode(rest, room.part(0, min(room.length, capacity)))
             self._let_go(at, at + taken)
             at += taken
+            self._consumed = at
             for first in range(0, written, count):
                 yield room.part(first, min(first + count, written))
             if not taken or len(self._bytes) - at < WORD[self._layout]:
@@ -104,12 +116,11 @@ class BinaryReader(SeekableReader):
 
     def _indexed(self) -> _Index:
         if self._index is None:
-            self.damage.clear()
             self._index = self._pass_over()
         return self._index
 
     def _pass_over(self) -> _Index:
-        decoder = self._decoder()
+        decoder = self._decoder(Damage(strict=self.damage.strict))
         room = unwritten(_most(self._layout, _STEP))
         states, offsets, events, latest = [], [], [0], []
         at = self._start
@@ -135,20 +146,21 @@ class BinaryReader(SeekableReader):
         first = int(np.searchsorted(index.events, start, side="right")) - 1
         last = int(np.searchsorted(index.events, stop, side="left"))
         before = int(index.events[first])
-        found = self._between(index, first, last, int(index.events[last]) - before)
+        found = self._between(first, last, self.damage)
         return found.part(start - before, stop - before)
 
-    def _between(self, index: _Index, first: int, last: int, events: int) -> Columns:
-        """The events from one state of the index to another, which are that many."""
-        decoder = self._decoder()
+    def _between(self, first: int, last: int, damage: Damage) -> Columns:
+        """The events from one state of the index to another."""
+        index = self._indexed()
+        events = int(index.events[last] - index.events[first])
+        decoder = self._decoder(damage)
         decoder.core.restore(index.states[first])
         stop = index.offsets[last] if last < len(index.offsets) else len(self._bytes)
         block = self._bytes[index.offsets[first] : stop]
-        room = unwritten(events + _core.decoder_slack)
-        xytp = tuple(column.ctypes.data for column in room)
-        # What is wrong here was noted when the index was made.
-        _, written = decoder.core.decode(block.ctypes.data, len(block), xytp, room.length)  # type: ignore[arg-type]
+        taken, written = decoder.decode(block, room := unwritten(events + _core.decoder_slack))
         assert written == events
+        if stop == len(self._bytes):
+            decoder.end(len(block) - taken)
         return room.part(0, written)
 
     def position(self, t: int) -> int:  # noqa: D102
@@ -157,8 +169,7 @@ class BinaryReader(SeekableReader):
         if block == len(index.latest):
             return len(self)
         before = int(index.events[block])
-        events = int(index.events[block + 1]) - before
-        found = self._between(index, block, block + 1, events)
+        found = self._between(block, block + 1, Damage())
         return before + int(np.searchsorted(found.t, t, side="left"))
 
     def close(self) -> None:  # noqa: D102

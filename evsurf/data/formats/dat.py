@@ -12,7 +12,7 @@ from evsurf.data.formats.columns import Size
 from evsurf.data.formats.damage import FormatError
 from evsurf.data.formats.percent import PercentHeader, percent_header
 from evsurf.data.formats.reader import Format, Header, Options, Reader
-from evsurf.data.formats.writing import check_range
+from evsurf.data.formats.writing import check_range, parts
 from evsurf.events import Events
 
 # Types of records with this layout: Event2D of the first cameras, and CD.
@@ -71,7 +71,7 @@ def _write(path: Path, pieces: Iterable[Events], size: Size) -> None:
     ).encode()
     with path.open("wb") as file:
         file.write(head + bytes([_CD, 8]))
-        for events in pieces:
+        for events in parts(pieces):
             check_range("DAT", events, latest=_LATEST, largest=_LARGEST)
             x, y, t, p = (column.numpy() for column in (events.x, events.y, events.t, events.p))
             records = np.empty((len(t), 2), "<u4")

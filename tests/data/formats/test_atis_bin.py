@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evsurf.data.formats import FormatError, open_recording, read
+from evsurf.data.formats import FormatError, open_recording, read, write
+from evsurf.events import Events
 from tests.data.formats import encoders as enc
 
 
@@ -27,3 +28,18 @@ def test_its_content_has_no_mark_so_another_name_hides_it(tmp_path):
         open_recording(path)
     with open_recording(path, (9, 9), format="atis_bin") as recording:
         assert recording.read().t.tolist() == [3]
+
+
+def test_laps_are_written_only_once_the_stamp_is_full(tmp_path):
+    events = Events.from_arrays(
+        [1, 2, 3], [0, 5, 7], [2**23 - 1, 2**23, 2**23 + 9000], [1, 0, 1], (9, 9)
+    )
+    write(events, tmp_path / "a.bin")
+    content = (tmp_path / "a.bin").read_bytes()
+    assert content.hex(" ", 5) == "0100ffffff 00f0000000 02057fe000 00f0000000 0307ffe328"
+    assert read(tmp_path / "a.bin", (9, 9), strict=True) == events
+
+
+def test_the_row_that_says_that_time_has_passed_cannot_be_written(tmp_path):
+    with pytest.raises(ValueError, match="y = 240 does not fit: .* time has passed"):
+        write(Events.from_arrays([0], [240], [0], [1], (256, 256)), tmp_path / "a.bin")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from evsurf.data.formats import DamageError, open_recording, read
+from evsurf.data.formats.binary import BinaryReader
 from evsurf.data.formats.damage import Damage
 from evsurf.data.formats.dat import FORMAT
 from evsurf.data.formats.reader import Options
@@ -34,6 +35,7 @@ def test_places_of_a_damaged_file_count_what_the_pieces_hand_out(damaged):
         whole = np.concatenate([piece.numpy() for piece in recording.chunks(1000)])
         found = str(recording.damage)
         assert len(recording) == len(whole) < 30_000
+        assert len(recording[:]) == len(whole)
         assert str(recording.damage) == found
         for start, stop in [(0, 10), (9_990, 20_000), (len(whole) - 3, len(whole) + 9)]:
             assert recording[start:stop].numpy().tolist() == whole[start:stop].tolist()
@@ -56,6 +58,29 @@ def test_strict_damage_is_also_raised_by_the_first_access_to_a_place(damaged):
             with pytest.raises(DamageError) as caught:
                 recording[0:1]
             assert caught.value.offset is not None
+
+
+def test_a_place_notes_the_damage_near_it(tmp_path):
+    events = enc.random_events(30_000, SIZE, us=1_000_000)
+    path = tmp_path / "a.dat"
+    path.write_bytes(enc.dat_header(SIZE) + enc.dat([*events[:-1], (150, 0, 999_999, 1)]))
+    with open_recording(path) as recording:
+        assert len(recording[0:9]) == 9
+        assert not recording.damage
+        assert len(recording[29_000:]) == 999
+        assert list(recording.damage.violations) == ["out_of_bounds"]
+
+
+def test_the_reader_tells_how_far_it_came_and_whether_it_has_an_index(damaged):
+    with FORMAT.open(damaged, Options(damage=Damage())) as reader:
+        assert isinstance(reader, BinaryReader)
+        head = len(enc.dat_header(SIZE))
+        assert (reader.consumed, reader.indexed) == (head, False)
+        pieces = reader.pieces(5000)
+        next(pieces)
+        assert head + 5000 * 8 <= reader.consumed < head + 5100 * 8
+        assert len(reader) < 30_000
+        assert reader.indexed
 
 
 def test_one_piece_of_all_is_not_copied(tmp_path):
