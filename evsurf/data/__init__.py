@@ -1,7 +1,12 @@
 """Where events come from."""
 
 from evsurf.data import transforms as transforms
+from evsurf.data.loading import BatchSampler as BatchSampler
+from evsurf.data.loading import Loader as Loader
+from evsurf.data.loading import Subset as Subset
 from evsurf.data.loading import collate as collate
+from evsurf.data.loading import make_loader as make_loader
+from evsurf.data.loading import split as split
 from evsurf.data.store import FileSource as FileSource
 from evsurf.data.store import Store as Store
 from evsurf.data.store import StoreWriter as StoreWriter
@@ -12,6 +17,11 @@ __all__ = [
     "StoreWriter",
     "FileSource",
     "write_store",
+    "split",
+    "Subset",
+    "make_loader",
+    "Loader",
+    "BatchSampler",
     "collate",
     "transforms",
 ]

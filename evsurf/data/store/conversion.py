@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import multiprocessing
 import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -160,6 +157,11 @@ def _written(
             _write_part(parts[i], _part(partial, i), on_error)
             yield i
         return
+    # These take a while to load, and most who import the package convert nothing.
+    import multiprocessing
+    from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+    from concurrent.futures.process import BrokenProcessPool
+
     # Forked processes would inherit locks of threads that they do not have.
     context = multiprocessing.get_context("spawn")
     count = min(workers, len(todo))
@@ -187,7 +189,9 @@ def _start_worker() -> None:
 
 def _end_with_parent() -> None:
     """A worker whose parent was killed would wait for its next part forever."""
-    parent = multiprocessing.parent_process()
+    from multiprocessing import parent_process
+
+    parent = parent_process()
     if parent is not None:
         parent.join()
         os._exit(1)

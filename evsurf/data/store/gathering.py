@@ -70,6 +70,14 @@ def gathered(
     return Packed(memory, torch.from_numpy(offsets), size, targets)
 
 
+def packed_batch(batch: EventBatch) -> Packed:
+    """The batch copied to one piece of memory."""
+    memory = torch.empty(batch.num_events * _BYTES, dtype=torch.uint8)
+    for name, column in _columns(memory).items():
+        column.copy_(getattr(batch, name))
+    return Packed(memory, batch.offsets, batch.size, None)
+
+
 def _joined(starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
     """The ranges, with neighbours that touch as one."""
     breaks = np.flatnonzero(starts[1:] != stops[:-1])

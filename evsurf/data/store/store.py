@@ -178,7 +178,7 @@ class Store:
 
     def packed(self, indices: Sequence[int]) -> Packed:
         """The samples of these numbers in one piece of memory, which goes between processes."""
-        numbers = np.array([self._number(i) for i in indices], np.int64)
+        numbers = self._numbers(indices)
         starts, stops = self._borders[numbers], self._borders[numbers + 1]
         for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
             self._inspect(start, stop)
@@ -233,6 +233,16 @@ class Store:
         if not -len(self) <= number < len(self):
             raise IndexError(f"sample {number} does not exist: the store has {len(self):,}")
         return number % len(self)
+
+    def _numbers(self, indices: Sequence[int]) -> npt.NDArray[np.int64]:
+        numbers = np.asarray(indices if len(indices) else np.zeros(0, np.int64))
+        if numbers.dtype.kind not in "iu" or numbers.ndim != 1:
+            raise TypeError(f"indices must be a list of samples' numbers, got {indices!r:.80}")
+        beyond = (numbers < -len(self)) | (numbers >= len(self))
+        if beyond.any():
+            self._number(int(numbers[beyond.argmax()]))
+        found: npt.NDArray[np.int64] = numbers.astype(np.int64) % max(len(self), 1)
+        return found
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _opened, (str(self.path), self._canvas)
