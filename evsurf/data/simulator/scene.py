@@ -35,6 +35,8 @@ _SAME_DEPTH = 0.02
 # Speeds are looked at on every fourth pixel of every fourth row.
 _SPARSE = 4
 _FASTEST_SHARE = 0.995
+# Microseconds in which the speed of what is seen hardly changes.
+_LOOK_AGAIN = 4_000.0
 
 
 @dataclass(frozen=True)
@@ -248,12 +250,15 @@ class Scene:
                 f"displacement = {displacement}, shortest = {shortest} and longest = {longest} "
                 "must be above 0, and shortest not above longest"
             )
-        t = float(start)
+        t, looked = float(start), -math.inf
+        step = longest
         yield t, self.picture(t)
         while t < stop:
-            speed = self.speed(t)
-            step = displacement / speed * 1e6 if speed > 0 else longest
-            t = min(t + min(max(step, shortest), longest), float(stop))
+            if t - looked >= _LOOK_AGAIN:
+                looked, speed = t, self.speed(t)
+                step = displacement / speed * 1e6 if speed > 0 else longest
+                step = min(max(step, shortest), longest)
+            t = min(t + step, float(stop))
             yield t, self.picture(t)
 
 

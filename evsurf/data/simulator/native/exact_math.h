@@ -19,17 +19,24 @@ inline double double_of(int64_t bits) {
     return x;
 }
 
-// Natural logarithm of a normal positive number, to about the last bit. Free of branches, so that a
-// compiler can take several at once.
+// A number as m * 2^e, with m from sqrt(1/2) to sqrt(2). Free of branches, so that a compiler can take
+// several at once.
+struct Parts {
+    double m, e;
+
+    explicit Parts(double x) {
+        const int64_t bits = bits_of(x), up = bits - 0x3fe6a09e667f3bcdll;
+        // An arithmetic shift, made of a logical one, which every instruction set has for vectors.
+        const int64_t exponent = int64_t(uint64_t(up + (int64_t{1024} << 52)) >> 52) - 1024;
+        m = double_of(bits - (exponent << 52));
+        e = double_of(exponent + 0x4338000000000000ll) - 6755399441055744.0;
+    }
+};
+
+// Natural logarithm of a normal positive number, to about the last bit.
 inline double exact_log(double x) {
-    const int64_t bits = bits_of(x);
-    // The mantissa m from sqrt(1/2) to sqrt(2), and the exponent that belongs to it.
-    const int64_t up = bits - 0x3fe6a09e667f3bcdll;
-    // An arithmetic shift by 52, made of a logical one, which every instruction set has for vectors.
-    const int64_t exponent = int64_t(uint64_t(up + (int64_t{1024} << 52)) >> 52) - 1024;
-    const double m = double_of(bits - (exponent << 52));
-    const double e = double_of(exponent + 0x4338000000000000ll) - 6755399441055744.0;
-    const double s = (m - 1.0) / (m + 1.0), q = s * s;
+    const Parts parts(x);
+    const double s = (parts.m - 1.0) / (parts.m + 1.0), q = s * s;
     double sum = 1.0 / 21;
     sum = sum * q + 1.0 / 19;
     sum = sum * q + 1.0 / 17;
@@ -40,7 +47,14 @@ inline double exact_log(double x) {
     sum = sum * q + 1.0 / 7;
     sum = sum * q + 1.0 / 5;
     sum = sum * q + 1.0 / 3;
-    return e * 0.6931471805599453 + (2.0 * s + 2.0 * s * q * sum);
+    return parts.e * 0.6931471805599453 + (2.0 * s + 2.0 * s * q * sum);
+}
+
+// Logarithm to base 2, to a few millionths.
+inline double near_log2(double x) {
+    const Parts parts(x);
+    const double s = (parts.m - 1.0) / (parts.m + 1.0), q = s * s;
+    return parts.e + s * (2.885390081777927 + q * (0.961796693925976 + q * 0.577078016355585));
 }
 
 inline uint64_t scrambled(uint64_t x) {

@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kNearest = 1e-3;
 constexpr double kTransparent = 1.0 / 256;
+constexpr double kLeastSlant = 0.05;
 
 inline double dot(const double* a, const double* b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
@@ -24,7 +25,32 @@ struct Facing {
     double normal[3];
     double distance;             // of its plane from the camera, along the normal
     double at[2];                // of the camera, along the sides
+    double low[2], high[2];      // pixels that hold its picture: x, y
 };
+
+// The pixels between the pictures of the corners; all of them where a corner is not in front.
+void bound(const Rectangle& r, const View& view, Facing& f) {
+    for (int axis = 0; axis < 2; ++axis) f.low[axis] = 1e300, f.high[axis] = -1e300;
+    for (int corner = 0; corner < 4; ++corner) {
+        const double u = corner & 1 ? r.half[0] : -r.half[0], v = corner & 2 ? r.half[1] : -r.half[1];
+        double seen[3] = {0, 0, 0};
+        for (int k = 0; k < 3; ++k) {
+            const double offset = r.origin[k] + u * r.across[k] + v * r.down[k] - view.position[k];
+            for (int axis = 0; axis < 3; ++axis) seen[axis] += view.axes[3 * k + axis] * offset;
+        }
+        for (int axis = 0; axis < 2; ++axis) {
+            const double at = view.centre[axis] + view.focal[axis] * seen[axis] / seen[2];
+            const bool ahead = seen[2] > kNearest;
+            f.low[axis] = ahead ? std::min(f.low[axis], at) : -1e300;
+            f.high[axis] = ahead ? std::max(f.high[axis], at) : 1e300;
+            if (!ahead && axis == 1) {
+                f.low[0] = f.low[1] = -1e300;
+                f.high[0] = f.high[1] = 1e300;
+                return;
+            }
+        }
+    }
+}
 
 Facing face(const Rectangle& r, const View& view) {
     Facing f;
@@ -37,6 +63,7 @@ Facing face(const Rectangle& r, const View& view) {
     f.distance = -dot(f.normal, to_camera);
     f.at[0] = dot(r.across, to_camera);
     f.at[1] = dot(r.down, to_camera);
+    bound(r, view, f);
     return f;
 }
 
@@ -64,27 +91,24 @@ inline double between(const float* level, int32_t side, bool tiles, double u, do
     return upper + fv * (lower - upper);
 }
 
-// Where the levels of a texture that are nearest to this many texels a pixel lie, and how they mix.
+// Where the levels of a texture that are nearest to some detail lie, and how they mix.
 struct Detail {
     int64_t start[2];
     int32_t side[2];
     double scale[2];
     double mix;
 
-    Detail(int32_t whole, double texels_a_pixel) {
-        const double level = texels_a_pixel > 1 ? exact_log(texels_a_pixel) * 1.4426950408889634 : 0.0;
-        int coarsest = 0;
-        while ((whole >> coarsest) > 1) ++coarsest;
-        const int first = std::min(int(level), coarsest), second = std::min(first + 1, coarsest);
-        mix = level >= coarsest ? 0.0 : level - first;
-        int64_t at = 0;
-        double size = 1.0;
-        for (int k = 0; k <= second; ++k) {
-            const int32_t side_k = whole >> k;
-            if (k == first) start[0] = at, side[0] = side_k, scale[0] = size;
-            if (k == second) start[1] = at, side[1] = side_k, scale[1] = size;
-            at += int64_t{side_k} * side_k;
-            size *= 0.5;
+    // `level` is how often the texture is halved.
+    Detail(int32_t whole, double level) {
+        const int coarsest = 31 - __builtin_clz(unsigned(whole));
+        const int first = std::min(std::max(int(level), 0), coarsest), second = std::min(first + 1, coarsest);
+        mix = level >= coarsest ? 0.0 : std::max(level, 0.0) - first;
+        for (int k = 0; k < 2; ++k) {
+            const int halved = k == 0 ? first : second;
+            side[k] = whole >> halved;
+            scale[k] = double(side[k]) / whole;
+            // All finer levels: a geometric series of areas.
+            start[k] = (int64_t{4} * whole * whole - int64_t{4} * side[k] * side[k]) / 3;
         }
     }
     double read(const float* levels, bool tiles, double u, double v) const {
@@ -99,6 +123,7 @@ class Scene {
 public:
     Scene(const View& view, const Rectangle* rectangles, int32_t count, const Texture* textures)
         : view_(view), rectangles_(rectangles), textures_(textures) {
+        pixel_ = 2.0 / ((view.focal[0] + view.focal[1]) * view.samples);
         for (int32_t k = 0; k < count; ++k) facing_.push_back(face(rectangles[k], view));
     }
 
@@ -125,6 +150,10 @@ public:
         for (size_t k = 0; k < facing_.size(); ++k) {
             const Facing& f = facing_[k];
             const Rectangle& r = rectangles_[k];
+            if (y < f.low[1] - 1 || y > f.high[1] + 1) continue;
+            const double low = std::max((f.low[0] - first_x) / apart - 1, 0.0);
+            const double high = std::min((f.high[0] - first_x) / apart + 1, samples - 1.0);
+            if (low > high) continue;
             const double toward = dot(f.normal, d0), change = dot(f.normal, d1);
             const double last = toward + change * (samples - 1);
             // All rays of the row look away from the plane.
@@ -133,7 +162,7 @@ public:
             const double v0 = dot(r.down, d0), dv = dot(r.down, d1);
             double* const far = row.far.data();
             int32_t* const number = row.number.data();
-            for (int32_t s = 0; s < samples; ++s) {
+            for (int32_t s = int32_t(low); s <= int32_t(high); ++s) {
                 const double t = f.distance / (toward + change * s);
                 const double u = f.at[0] + t * (u0 + du * s), v = f.at[1] + t * (v0 + dv * s);
                 const bool hit = (t > kNearest) & (t < far[s]) & (std::fabs(u) <= r.half[0]) &
@@ -153,10 +182,11 @@ public:
             const Texture& texture = textures_[r.texture];
             const double u = (f.at[0] + far * dot(r.across, d)) * r.texels + r.offset[0];
             const double v = (f.at[1] + far * dot(r.down, d)) * r.texels + r.offset[1];
-            const double length = std::sqrt(dot(d, d));
-            const double slant = std::max(std::fabs(dot(f.normal, d)) / length, 0.05);
-            const double focal = 0.5 * (view_.focal[0] + view_.focal[1]) * view_.samples;
-            const Detail detail(texture.side, r.texels * far / focal / std::sqrt(slant));
+            const double toward = dot(f.normal, d), length2 = dot(d, d);
+            const double slant2 = std::max(toward * toward, kLeastSlant * kLeastSlant * length2);
+            const double texels = r.texels * far * pixel_, texels2 = texels * texels;
+            // Texels a pixel, over the square root of the slant; in fourth powers, which saves the roots.
+            const Detail detail(texture.side, 0.25 * near_log2(texels2 * texels2 * length2 / slant2));
             const double opaque = texture.mask ? detail.read(texture.mask, texture.tiles, u, v) : 1.0;
             sum += through * opaque * detail.read(texture.levels, texture.tiles, u, v);
             if (*solid < 0 && opaque >= 0.5) {
@@ -189,6 +219,7 @@ private:
     }
 
     const View& view_;
+    double pixel_;               // its side, at distance 1
     const Rectangle* rectangles_;
     const Texture* textures_;
     std::vector<Facing> facing_;
