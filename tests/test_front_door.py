@@ -17,7 +17,14 @@ import evsurf
 ROOT = Path(__file__).parent.parent
 
 IMPORT_SECONDS = 0.3
-PUBLIC = ("evsurf", "evsurf.data", "evsurf.data.transforms", "evsurf.ops", "evsurf.surfaces")
+PUBLIC = (
+    "evsurf",
+    "evsurf.data",
+    "evsurf.data.datasets",
+    "evsurf.data.transforms",
+    "evsurf.ops",
+    "evsurf.surfaces",
+)
 HEAVY = {
     "IPython",
     "PIL",
