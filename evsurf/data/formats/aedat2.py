@@ -111,11 +111,13 @@ class Clock:
         if not len(signed):
             return signed
         last = int(signed[0]) if self._last is None else self._last
-        steps = np.diff(signed, prepend=((last + 2**31) % 2**32) - 2**31)
-        # Without a wrap, the usual case, only a whole number of laps is missing.
-        if np.abs(steps).max() < 2**31:
-            signed += last - (((last + 2**31) % 2**32) - 2**31)
+        before = (last + 2**31) % 2**32 - 2**31
+        # In the usual case only a whole number of laps is missing, if any.
+        ahead = signed[0] >= before and bool((signed[1:] >= signed[:-1]).all())
+        if ahead and signed[-1] - before < 2**31:
+            signed += last - before
         else:
+            steps = np.diff(signed, prepend=before)
             signed = last + np.cumsum((steps + 2**31) % 2**32 - 2**31)
         self._last = int(signed[-1])
         return signed

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
 from typing import NamedTuple, final
 
@@ -24,6 +25,8 @@ _HEADER = struct.Struct("<hhiiiiii")
 _POLARITY = 1
 _EVENT = 8
 _BLOCK = 2**16
+# A packet may be as short as a few events.
+_BUFFER = 2**18
 # Sizes of an event and place of its time in the headers of all packets of polarity events.
 _SIGNATURE = struct.pack("<ii", _EVENT, 4)
 
@@ -66,7 +69,7 @@ class AEDAT3Reader(Reader):
 
     def __init__(self, path: Path, options: Options) -> None:
         super().__init__(path, options)
-        self._file = path.open("rb")
+        self._file = BufferedReader(path.open("rb", buffering=0), _BUFFER)
         try:
             self._lines = header_lines(self._file)
             self._source = _chosen_source(self._lines, path, options)

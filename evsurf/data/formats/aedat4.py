@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, final
 
@@ -19,6 +19,7 @@ _MARK = b"#!AER-DAT4."
 _START = len("#!AER-DAT4.0\r\n")
 _PACKET_HEADER = struct.Struct("<iI")
 _BLOCK = 2**16
+_SHORT = 2**12
 
 
 @final
@@ -50,16 +51,15 @@ class AEDAT4Reader(Reader):
         options = self.options
         size = options.size or self.header.size
         sieve = Sieve(size, self.damage, keep_unsorted=options.keep_unsorted)
-        waiting: list[Column] = []
-        length = 0
-        for events in self._packets():
-            waiting.append(events)
-            length += len(events)
-            if length >= _BLOCK:
-                yield _sifted(waiting, sieve)
-                waiting, length = [], 0
-        if waiting:
-            yield _sifted(waiting, sieve)
+        room, filled = Columns.room(_BLOCK), 0
+        for events in _gathered(self._packets()):
+            if filled + len(events) > room.length:
+                yield room.part(0, filled)
+                room, filled = Columns.room(max(_BLOCK, len(events))), 0
+            columns = Columns(events["x"], events["y"], events["t"], events["on"])
+            into = room.part(filled, filled + len(events))
+            filled += sieve.sift(columns, into=into).length
+        yield room.part(0, filled)
 
     def _packets(self) -> Iterator[Column]:
         """The events of each packet. Of one that does not decode, only its place is found out."""
@@ -118,9 +118,18 @@ def _chosen(events: dict[str, Any], path: Path, options: Options) -> str:
     raise FormatError(f"{path.name} {problem}: stream = {options.stream!r}; choose one of {known}")
 
 
-def _sifted(packets: list[Column], sieve: Sieve) -> Columns:
-    events = np.concatenate(packets) if len(packets) > 1 else packets[0]
-    return sieve.sift(Columns(events["x"], events["y"], events["t"], events["on"]))
+def _gathered(packets: Iterable[Column]) -> Iterator[Column]:
+    """The same events, short packets put together: each call for one of them has its price."""
+    waiting: list[Column] = []
+    length = 0
+    for events in packets:
+        waiting.append(events)
+        length += len(events)
+        if length >= _SHORT:
+            yield np.concatenate(waiting) if len(waiting) > 1 else events
+            waiting, length = [], 0
+    if waiting:
+        yield np.concatenate(waiting)
 
 
 def _number(file: Any, place: int) -> int:

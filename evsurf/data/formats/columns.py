@@ -133,7 +133,7 @@ class Sieve:
             and _copied_times(columns.t, into.t, max(self._latest, EARLIEST))
         ):
             return False
-        np.greater(columns.p, 0, out=into.p)
+        into.p[:] = _on(columns.p)
         if columns.length:
             self._latest = int(into.t[-1])
         return True
@@ -200,9 +200,10 @@ def _copied(column: Column, into: Column, stop: int) -> bool:
     """Whether all of the column is whole numbers from 0 and below stop, which are then copied."""
     if not len(column):
         return True
-    if column.dtype.kind != "f":
+    if column.dtype.kind != "f" and column.dtype.itemsize > 2:
         return bool(column.min() >= 0 and column.max() < stop and _cast(column, into))
-    # Of wrong numbers the cast makes others, so that its result need not be trusted before.
+    # A float that is none of the numbers looked for is not equal to its copy, and an integer of 16
+    # bits becomes negative. So the copy, which lies close together, is looked at instead.
     return _cast(column, into) and bool(into.min() >= 0 and into.max() < stop)
 
 
