@@ -24,6 +24,7 @@ _MODULES: tuple[str, ...] = (
     "aedat4",
     "npy",
     "npz",
+    "mat",
     "text",
 )
 

@@ -74,3 +74,14 @@ def test_columns_that_are_too_many_need_to_be_named():
     with pytest.raises(FormatError, match=r"'a' has 5 columns \(a, b, c, d, e\), not"):
         roles_of(table, table.head(), None, None)
     assert roles_of(table, table.head(), "x-ytp", None).order == "x-ytp"
+
+
+@pytest.mark.parametrize("name", ["x y t p", "events"])
+def test_a_camera_matrix_beside_the_events_does_not_matter(name):
+    calibration = stored("K", np.eye(4))
+    if name == "events":
+        arrays = [calibration, stored("events", MATRIX)]
+    else:
+        arrays = [calibration, *(stored(one, np.arange(3)) for one in name.split())]
+    assert chosen(tables_in(arrays), None, "").length == 3
+    assert chosen(tables_in(arrays), "K", "").length == 4

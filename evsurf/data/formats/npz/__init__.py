@@ -13,7 +13,7 @@ from evsurf.data.formats.damage import FormatError
 from evsurf.data.formats.npy import stored_array
 from evsurf.data.formats.npz.writer import write
 from evsurf.data.formats.reader import Format, Options, Reader
-from evsurf.data.formats.tables.facts import stored_size, stored_unit
+from evsurf.data.formats.tables.facts import beside, stored_size, stored_unit
 from evsurf.data.formats.tables.finding import StoredArray, tables_in
 from evsurf.data.formats.tables.reader import SeekableTableReader, TableReader, meaning_of
 from evsurf.data.formats.tables.strands import READ_ERRORS, Stream
@@ -34,10 +34,11 @@ def _open(path: Path, options: Options) -> Reader:
         arrays = _arrays(archive, path)
         held = ", ".join(array.described for array in arrays)
         table = chosen(tables_in(arrays), options.stream, held)
-        meaning = meaning_of(table, options, unit=stored_unit(arrays))
+        near = beside(arrays, table)
+        meaning = meaning_of(table, options, unit=stored_unit(near))
         reader = SeekableTableReader if table.seekable else TableReader
         return reader(
-            path, options, table, size=stored_size(arrays), meaning=meaning, close=archive.close
+            path, options, table, size=stored_size(near), meaning=meaning, close=archive.close
         )
     except BaseException:
         archive.close()

@@ -8,8 +8,15 @@ import numpy as np
 
 from evsurf.data.formats.columns import Column, Size
 from evsurf.data.formats.tables.finding import StoredArray
+from evsurf.data.formats.tables.table import Table
 from evsurf.data.formats.tables.time_unit import POWERS
 from evsurf.events.checks import LONGEST_SIDE
+
+
+def beside(arrays: Sequence[StoredArray], table: Table) -> list[StoredArray]:
+    """The arrays in the place of a table, and in the places that hold it."""
+    place = tuple(table.name.split("/"))
+    return [array for array in arrays if array.path[:-1] == place[: len(array.path) - 1]]
 
 
 def stored_size(arrays: Sequence[StoredArray]) -> Size | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import lzma
 import zipfile
 import zlib
@@ -113,6 +114,11 @@ class ByteStrand(Strand):
                 position += found
                 if found < wanted:
                     return
+
+
+def no_bytes() -> Stream:
+    """For arrays that are no run of bytes."""
+    return io.BytesIO()
 
 
 def read_up_to(stream: Stream, count: int) -> tuple[bytearray, Exception | None]:

@@ -144,13 +144,22 @@ def chosen(tables: Sequence[Table], stream: str | None, held: str) -> Table:
             f"there is no table of events in this file, which holds {held or 'nothing'}: four "
             "arrays x, y, t and p of one length, or one array of four columns"
         )
-    # Cameras with an exposure measurement store its events as EM beside the changes, TD.
-    changes = [table for table in tables if table.name.split("/")[-1].upper() == "TD"]
-    others = [table for table in tables if table.name.split("/")[-1].upper() == "EM"]
-    if len(changes) == 1 and len(changes) + len(others) == len(tables):
-        return changes[0]
-    if len(tables) > 1:
+    likely = _likely(tables)
+    if len(likely) > 1:
         raise FormatError(
             f"this file holds several tables of events: say stream= one of {', '.join(names)}"
         )
-    return tables[0]
+    return likely[0]
+
+
+def _likely(tables: Sequence[Table]) -> list[Table]:
+    """Tables with the names of columns, else those called events, else all.
+
+    A matrix of four columns beside them is likely a camera's.
+    """
+    named = [table for table in tables if order_by_name(table.names) is not None]
+    called = [table for table in tables if "event" in table.name.lower()]
+    found = named or called or list(tables)
+    # Cameras with an exposure measurement store its events as EM beside the changes, TD.
+    ends = [table.name.split("/")[-1].upper() for table in found]
+    return [found[ends.index("TD")]] if sorted(ends) == ["EM", "TD"] else found
