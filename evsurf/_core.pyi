@@ -164,3 +164,22 @@ def text_to_events(
     columns: Four,
 ) -> tuple[int, int, int, int, int, int]: ...
 def events_to_text(columns: Four, events: int, seconds: bool, text: int) -> int: ...
+def keep_supported(
+    events: tuple[int, int, int, int],
+    samples: int,
+    size: tuple[int, int],
+    radius: int,
+    duration: int,
+    anew: bool,
+    last: int,
+    keep: int,
+) -> None: ...
+def keep_rested(
+    events: tuple[int, int, int, int],
+    samples: int,
+    size: tuple[int, int],
+    period: int,
+    anew: bool,
+    last: int,
+    keep: int,
+) -> None: ...

@@ -22,6 +22,7 @@ PUBLIC = (
     "evsurf.data",
     "evsurf.data.datasets",
     "evsurf.data.transforms",
+    "evsurf.data.filters",
     "evsurf.ops",
     "evsurf.surfaces",
 )

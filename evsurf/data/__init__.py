@@ -1,5 +1,6 @@
 """Where events come from."""
 
+from evsurf.data import filters as filters
 from evsurf.data import transforms as transforms
 from evsurf.data.loading import BatchSampler as BatchSampler
 from evsurf.data.loading import Loader as Loader
@@ -24,4 +25,5 @@ __all__ = [
     "BatchSampler",
     "collate",
     "transforms",
+    "filters",
 ]

@@ -48,14 +48,13 @@ def moved(
     height, width = size
     inside = (x >= 0) & (x < width) & (y >= 0) & (y < height)
     places = inside.nonzero().squeeze(1)
-    before = torch.nn.functional.pad(inside.cumsum(0), (1, 0))
     return changed(
         batch,
         x=x.index_select(0, places).short(),
         y=y.index_select(0, places).short(),
         t=batch.t.index_select(0, places),
         p=batch.p.index_select(0, places),
-        offsets=before.index_select(0, batch.offsets),
+        offsets=torch.searchsorted(places, batch.offsets),
         size=size,
     )
 

@@ -84,9 +84,7 @@ def changed(batch: EventBatch, **fields: Tensor | tuple[int, int]) -> EventBatch
 def kept(batch: EventBatch, mask: Bool[Tensor, "events"]) -> EventBatch:
     """The events where the mask is True."""
     places = mask.nonzero().squeeze(1)
-    before = torch.nn.functional.pad(mask.cumsum(0), (1, 0))
-    fields = {name: getattr(batch, name).index_select(0, places) for name in Events.FIELDS}
-    return changed(batch, **fields, offsets=before.index_select(0, batch.offsets))
+    return rearranged(batch, places, torch.searchsorted(places, batch.offsets))
 
 
 def rearranged(

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "data/filters/native/bindings.h"
 #include "data/formats/native/bindings.h"
 #include "data/formats/native/ecf.h"
 #include "data/formats/native/text.h"
@@ -205,6 +206,7 @@ NB_MODULE(_core, m) {
     m.attr("longest_line") = kLongestLine;
     m.attr("largest_hidden") = kLargestHidden;
     simulator::bind_camera(m);
+    filters::bind_filters(m);
     formats::bind_decoders(m);
     simulator::bind_render(m);
 }
