@@ -22,6 +22,7 @@ extensions = [
     # After autodoc, whose events they listen to.
     "docs.docstrings",
     "docs.figures",
+    "docs.figures_of_datasets",
     "docs.mathml",
     "docs.speed_tables",
 ]
