@@ -14,6 +14,7 @@ from jsonargparse import ArgumentParser, Namespace
 from rich.console import Console
 from rich.markup import escape
 
+from evsurf.cli.convert_store import add_store_options, is_store, run_store
 from evsurf.cli.source import add_source_options, bar, note, notes, short
 from evsurf.cli.verb import UsageError, Verb, writable
 
@@ -28,23 +29,27 @@ _ENDED = 143
 
 
 def _add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", metavar="FILE", help="files of events, of any format")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="files of events, or a folder")
     parser.add_argument(
         "-o",
         "--output",
         required=True,
         metavar="PATH",
-        help="file to write, whose ending says the format; or a folder, with --to",
+        help="file or .store to write, as its ending says; or a folder, with --to",
     )
     parser.add_argument("--to", metavar="FORMAT", help="format to write, if PATH does not say it")
     add_source_options(parser)
     parser.add_argument("--strict", action="store_true", help="stop at the first damage")
     parser.add_argument("--force", action="store_true", help="replace files that exist")
+    add_store_options(parser)
 
 
 def _run(options: Namespace, console: Console) -> int:
-    plan = _plan(options)
     complaints = Console(stderr=True)
+    if is_store(options.output):
+        with _ended_by_signal():
+            return run_store(options, console, complaints)
+    plan = _plan(options)
     with _ended_by_signal(), notes(complaints):
         for source, target in plan:
             started = time.perf_counter()
@@ -188,7 +193,7 @@ CONVERT = Verb(
     summary="Writes files of events in another format, piece by piece.",
     examples=(
         "evsurf convert recording.raw -o recording.h5",
-        "evsurf convert *.dat -o folder/ --to npz",
+        "evsurf convert N-Cars/train -o train.store --workers 4",
     ),
     add_options=_add_options,
     run=_run,

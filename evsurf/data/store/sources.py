@@ -7,7 +7,7 @@ import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol, final, runtime_checkable
@@ -52,7 +52,8 @@ class FileSource(Source):
     """Files of any formats, one sample each.
 
     `targets` has one number or class name per file. `folder` is what names of samples leave out.
-    `size` is for files that do not say their sensor's; without it, theirs is a guess.
+    `size` is for files that do not say their sensor's; without it, theirs is a guess. `strict`,
+    `format`, `stream` and `columns` are those of `evsurf.read`.
     """
 
     paths: Sequence[Path]
@@ -61,6 +62,9 @@ class FileSource(Source):
     folder: Path | None = None
     size: tuple[int, int] | None = None
     strict: bool = False
+    format: str | None = None
+    stream: str | None = None
+    columns: str | None = None
 
     def __post_init__(self) -> None:
         if self.targets is not None and len(self.targets) != len(self.paths):
@@ -113,7 +117,7 @@ class FileSource(Source):
     def _only(self, start: int, stop: int) -> FileSource:
         targets = None if self.targets is None else self.targets[start:stop]
         paths = self.paths[start:stop]
-        return FileSource(paths, targets, self.classes, self.folder, self.size, self.strict)
+        return replace(self, paths=paths, targets=targets)
 
     def identity(self) -> Any:
         """What tells these samples from others."""
@@ -122,7 +126,8 @@ class FileSource(Source):
             facts = path.stat() if path.exists() else None
             files.append([str(path), *([facts.st_size, facts.st_mtime_ns] if facts else [])])
         targets = None if self.targets is None else [str(target) for target in self.targets]
-        return [files, targets, self.classes, self.size, self.strict]
+        reading = [self.size, self.strict, self.format, self.stream, self.columns]
+        return [files, targets, self.classes, reading]
 
     def names(self) -> list[str]:
         """What each sample is called."""
@@ -137,12 +142,18 @@ class FileSource(Source):
         with warnings.catch_warnings():
             # What these say is kept with the store.
             warnings.simplefilter("ignore")
-            with open_recording(path, self.size, strict=self.strict) as recording:
+            options: dict[str, Any] = {
+                "format": self.format,
+                "stream": self.stream,
+                "columns": self.columns,
+                "strict": self.strict,
+            }
+            with open_recording(path, self.size, **options) as recording:
                 try:
                     writer.add(_in_order(recording), target, name=name)
                 except _LateEventsError:
                     # `read` needs memory for all of them, and puts them in order.
-                    writer.add(read(path, self.size, strict=self.strict), target, name=name)
+                    writer.add(read(path, self.size, **options), target, name=name)
                 notes = [str(recording.damage)] if recording.damage else []
                 if recording.size_source == "guess":
                     notes.append("the sensor's size is a guess")

@@ -1,4 +1,4 @@
-"""A format of the tests' own: a line "t x y p" for each event, below one with the size."""
+"""A format of the tests' own: a line "at t x y p" for each event, below one with the size."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Lines(Reader):
     def pieces(self, count: int) -> Iterator[Columns]:
         sieve = Sieve(self.header.size, self.damage, keep_unsorted=self.options.keep_unsorted)
         for start in range(0, len(self.lines), count):
-            rows = [line.split() for line in self.lines[start : start + count]]
+            rows = [line.split()[1:] for line in self.lines[start : start + count]]
             t, x, y, p = np.array(rows, np.int64).T
             yield sieve.sift(Columns(x, y, t, p))
 
@@ -36,7 +36,7 @@ class Lines(Reader):
 
 def write_lines(path: Path, pieces: Iterable[Events], size: Size) -> None:
     rows = [
-        f"{t} {x} {y} {p:d}\n"
+        f"at {t} {x} {y} {p:d}\n"
         for events in pieces
         for x, y, t, p in zip(
             events.x.tolist(), events.y.tolist(), events.t.tolist(), events.p.tolist(), strict=True

@@ -70,14 +70,14 @@ def test_labels_come_from_a_table(folder, tmp_path):
 
 
 def test_late_events_are_put_in_order_as_read_does(tmp_path):
-    (tmp_path / "late.lines").write_text("lines -\n10 1 0 1\n30 2 1 0\n20 3 1 1\n")
+    (tmp_path / "late.lines").write_text("lines -\nat 10 1 0 1\nat 30 2 1 0\nat 20 3 1 1\n")
     store = write_store(FileSource([tmp_path / "late.lines"], size=SIZE), tmp_path / "a.store")
     assert store[0][0].t.tolist() == [10, 20, 30]
     assert "time_backwards" in store.notes[str(tmp_path / "late.lines")]
 
 
 def test_damage_and_guesses_are_kept_as_notes(tmp_path):
-    (tmp_path / "a.lines").write_text("lines -\n10 1 0 1\n30 2 1 0\n")
+    (tmp_path / "a.lines").write_text("lines -\nat 10 1 0 1\nat 30 2 1 0\n")
     store = write_store(tmp_path / "a.lines", tmp_path / "a.store")
     assert store.size == (2, 3)
     assert store.notes == {"a.lines": "the sensor's size is a guess"}
