@@ -11,7 +11,7 @@ TOOLS  := $(VENV)/.tools-installed
 CORE   := $(VENV)/.core-built
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-full test-gpu check format bench docs build clean
+.PHONY: help setup demo test test-full test-gpu fuzz check format bench docs build clean
 
 help: ## list these words
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,19 @@ test-full: $(CORE) ## every test, with many more examples of each property
 
 test-gpu: $(CORE) ## the tests that need a CUDA device; having none is a failure
 	@EVSURF_REQUIRE_GPU=1 $(BIN)/python -m pytest -q --durations=10 -m gpu
+
+FUZZED := $(addprefix evsurf/data/formats/native/,decoder.cpp evt2.cpp evt3.cpp records.cpp ecf.cpp text.cpp)
+COUNT  ?= 10000000
+SEED   ?= 0
+
+build/fuzz/decoders: tests/fuzz/decoders.cpp $(wildcard evsurf/data/formats/native/*)
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 -O2 -g -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=all \
+	    $(if $(filter x86_64,$(shell uname -m)),-DEVSURF_X86=1) -Ievsurf -Ievsurf/ops \
+	    $< $(FUZZED) -o $@
+
+fuzz: build/fuzz/decoders ## feed COUNT damaged inputs (ten million) to the native decoders, under sanitizers
+	$< $(COUNT) $(SEED)
 
 check: $(CORE) ## formatting, lint and types
 	$(BIN)/ruff format --check .
