@@ -25,6 +25,7 @@ _MODULES: tuple[str, ...] = (
     "npy",
     "npz",
     "mat",
+    "bag",
     "text",
 )
 
