@@ -22,6 +22,8 @@ class Origin:
     sources: tuple[Source, ...] = ()
     page: str = ""
     """Where to look for it if there are no single archives."""
+    note: str = ""
+    """What else a person should know before fetching it."""
 
 
 def provide(
@@ -37,10 +39,12 @@ def provide(
     if not download:
         raise MissingDataError(_advice(origin, root))
     if not origin.sources:
-        raise MissingDataError(f"{_advice(origin, root)} It cannot be downloaded from here.")
+        raise MissingDataError(_advice(origin, root))
     for source in origin.sources:
         folder = root / source.unpacked
         if not folder.exists():
+            if source.url is None and not (root / source.file).exists():
+                raise MissingDataError(_advice(origin, root))
             transport = download if isinstance(download, Transport) else None
             extract(fetch(source, root, transport=transport), folder)
     found = find()
@@ -65,4 +69,4 @@ def _advice(origin: Origin, root: Path) -> str:
             lines.append(f"{source.by_hand(root)}; then download=True unpacks it.")
     if not origin.sources:
         lines.append(f"Fetch it from {origin.page}.")
-    return " ".join(lines)
+    return " ".join([*lines, origin.note]).strip()

@@ -6,6 +6,8 @@ import json
 import os
 import re
 import shutil
+import socket
+import ssl
 import time
 import urllib.error
 from collections.abc import Iterator
@@ -75,8 +77,10 @@ def _alone(part: Path) -> Iterator[None]:
             pass
         except OSError as error:
             raise DownloadError(f"{part} is being fetched by another process") from error
-        yield
-    Path(file.name).unlink(missing_ok=True)
+        try:
+            yield
+        finally:
+            Path(file.name).unlink(missing_ok=True)
 
 
 def _fetch_whole(source: Source, part: Path, transport: Transport) -> None:
@@ -100,13 +104,19 @@ def _fetch_whole(source: Source, part: Path, transport: Transport) -> None:
                         f"{source.by_hand(part.parent)}"
                     ) from error
             failures = 0 if _length(part) > before else failures + 1
-            if failures >= transport.attempts:
+            if failures >= transport.attempts or _is_final(error):
                 raise DownloadError(
-                    f"{source.url} could not be fetched after {failures} attempts: {error}. What "
-                    f"came is kept and will be continued. {source.by_hand(part.parent)}"
+                    f"{source.url} could not be fetched, {failures} attempts in a row: {error}. "
+                    f"What came is kept and will be continued. {source.by_hand(part.parent)}"
                 ) from error
             if failures:
                 time.sleep(transport.pause * 2 ** (failures - 1))
+
+
+def _is_final(error: Exception) -> bool:
+    """Whether asking again is of no use: nobody of that name, or nobody to be trusted."""
+    reason = getattr(error, "reason", None)
+    return isinstance(reason, ssl.SSLCertVerificationError | socket.gaierror)
 
 
 def _continue(source: Source, part: Path, transport: Transport) -> None:

@@ -12,7 +12,7 @@ import pytest
 from evsurf.data.datasets import ASLDVS, MissingDataError
 from evsurf.data.datasets.asl_dvs import upright
 from evsurf.events import Events
-from tests.data.datasets.files import THREE, Event
+from tests.data.datasets.files import THREE, Event, rows
 
 _KINDS = {"<f8": (6, 9), "<i4": (12, 5), "<u1": (9, 2), "<u2": (11, 4)}
 
@@ -45,6 +45,16 @@ def write(root: Path, each: int = 5) -> Path:
         for i in range(each):
             write_mat(root / "ICCV2019_DVS_dataset" / letter / f"{letter}_{i:04}.mat")
     return root
+
+
+def test_rows_count_from_the_bottom_in_the_files(tmp_path):
+    data = ASLDVS(write(tmp_path, 1), train_share=1.0)
+    assert len(data) == len(data.classes) == 24
+    assert "j" not in data.classes
+    events, _ = data[0]
+    assert rows(events) == [(x, 179 - y, t, p) for x, y, t, p in THREE]
+    mirrored, _ = ASLDVS(tmp_path, train_share=1.0, mirror=True)[0]
+    assert rows(mirrored) == [(239 - x, 179 - y, t, p) for x, y, t, p in THREE]
 
 
 def test_turning_twice_gives_the_events_back():

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from evsurf.data.datasets import MissingDataError, NCaltech101
+from evsurf.data.datasets.labelled import Labelled
 from evsurf.data.datasets.splits import listed
 from tests.data.datasets.files import THREE, rows, write_bin, write_npy
 
@@ -92,34 +93,30 @@ def test_a_missing_set_says_what_to_do(tmp_path):
         NCaltech101(tmp_path)
 
 
-def test_a_real_recording_and_the_real_lists(shared_data, tmp_path):
-    folder = shared_data / "ncaltech101_sample"
-    lists = folder / "eventbind_splits"
+def test_real_lists_name_every_recording_once(shared_data):
+    lists = shared_data / "ncaltech101_sample" / "eventbind_splits"
     names = [
         line.split("\t")[0].split("/")[1:]
         for path in sorted(lists.iterdir())
         for line in path.read_text().splitlines()
     ]
-    assert len(names) == 8_709
-    assert len({name for name, _ in names}) == 101
-    for name, file in names:
-        path = tmp_path / "Caltech101" / name / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    real = (folder / "faces_easy_0001.bin").read_bytes()
-    (tmp_path / "Caltech101" / "Faces_easy" / "image_0001.bin").write_bytes(real)
-    sizes = [len(NCaltech101(tmp_path, split)) for split in ("train", "validation", "test")]
-    assert sum(sizes) == 8_709
-    chosen = [NCaltech101(tmp_path, split, splits=lists) for split in ("train", "validation")]
-    assert sum(len(data) for data in chosen) == 8_709
-    faces = next(
-        data[i][0]
-        for data in chosen
-        for i, one in enumerate(data.recordings)
-        if one.path.parent.name == "Faces_easy" and one.path.name == "image_0001.bin"
+    classes = sorted({name for name, _ in names})
+    assert (len(names), len(classes)) == (8_709, 101)
+    recordings = [Labelled(Path(name) / file, classes.index(name)) for name, file in names]
+    train, validation = (
+        listed(recordings, lists / f"Caltech101_{split}.txt") for split in ("train", "val")
     )
-    assert len(faces) == 67_445
-    assert (int(faces.x.max()), int(faces.y.max())) == (150, 172)
-    assert set(listed(chosen[0].recordings, lists / "Caltech101_train.txt")) == set(
-        chosen[0].recordings
-    )
+    assert len(train) + len(validation) == 8_709
+    assert set(train).isdisjoint(validation)
+
+
+def test_a_real_recording(shared_data, tmp_path):
+    folder = tmp_path / "Caltech101" / "Faces_easy"
+    folder.mkdir(parents=True)
+    real = (shared_data / "ncaltech101_sample" / "faces_easy_0001.bin").read_bytes()
+    (folder / "image_0001.bin").write_bytes(real)
+    (tmp_path / "mine.txt").write_text("Faces_easy/image_0001.bin")
+    events, target = NCaltech101(tmp_path, splits={"train": tmp_path / "mine.txt"})[0]
+    assert (len(events), target) == (67_445, 0)
+    assert (int(events.x.max()), int(events.y.max())) == (150, 172)
+    assert events.duration == pytest.approx(299_000, abs=1_000)

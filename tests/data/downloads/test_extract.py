@@ -338,7 +338,7 @@ def test_damaged_archives_are_refused_or_right(make, place):
     make(place / "good", list(FILES.items()))
     good = (place / "good").read_bytes()
     generator = random.Random(3)
-    for _ in range(300):
+    for _ in range(150):
         content = bytearray(good)
         for _ in range(generator.choice([1, 1, 3])):
             content[generator.randrange(len(content))] = generator.randrange(256)

@@ -183,7 +183,7 @@ def test_a_missing_page_says_what_to_do_by_hand(served, transport, tmp_path):
 
 def test_a_busy_server_is_asked_again(served, transport, tmp_path):
     served.status = 503
-    with pytest.raises(DownloadError, match="after 2 attempts"):
+    with pytest.raises(DownloadError, match="2 attempts in a row"):
         fetch(source(served), tmp_path, transport=transport)
     assert len(served.asked) == 2
 
@@ -205,8 +205,25 @@ def test_other_addresses_are_refused_at_once(url):
 
 
 def test_a_stranger_is_not_trusted(served, tmp_path):
-    with pytest.raises(DownloadError, match="CERTIFICATE_VERIFY_FAILED"):
-        fetch(source(served), tmp_path, transport=Transport(attempts=1))
+    with pytest.raises(DownloadError, match="1 attempts in a row: .*CERTIFICATE_VERIFY_FAILED"):
+        fetch(source(served), tmp_path, transport=Transport())
+
+
+def test_without_a_network_the_error_comes_at_once(tmp_path):
+    away = Source("a.zip", PAGE, url="https://nowhere.invalid/file")
+    with pytest.raises(DownloadError, match=f"nowhere.invalid.* Fetch a.zip from {PAGE}"):
+        fetch(away, tmp_path)
+    assert files(tmp_path) == set()
+
+
+def test_only_one_process_fetches_a_file(served, transport, tmp_path):
+    """The first one holds it while the second one asks."""
+    fcntl = pytest.importorskip("fcntl")
+    with (tmp_path / ".a.zip.part.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(DownloadError, match="being fetched by another process"):
+            fetch(source(served), tmp_path, transport=transport)
+    assert fetch(source(served), tmp_path, transport=transport).exists()
 
 
 def test_progress_is_told(served, trust, tmp_path):
