@@ -76,8 +76,8 @@ class NCaltech101(LabelledRecordings):
             "the folders training, validation and testing, or Caltech101, with a folder of each "
             "class inside",
             (_SOURCE,),
-            note="That one has no split; the one with the split of EST's authors is fetched by hand, "
-            "see https://github.com/uzh-rpg/rpg_event_representation_learning.",
+            note="That one has no split; the one that EST's authors split is fetched by hand, see "
+            "https://github.com/uzh-rpg/rpg_event_representation_learning.",
         )
         listing = provide(
             origin,
