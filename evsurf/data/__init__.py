@@ -6,6 +6,7 @@ from evsurf.data.loading import BatchSampler as BatchSampler
 from evsurf.data.loading import Loader as Loader
 from evsurf.data.loading import Subset as Subset
 from evsurf.data.loading import collate as collate
+from evsurf.data.loading import data_module as data_module
 from evsurf.data.loading import make_loader as make_loader
 from evsurf.data.loading import split as split
 from evsurf.data.store import FileSource as FileSource
@@ -24,6 +25,7 @@ __all__ = [
     "Loader",
     "BatchSampler",
     "collate",
+    "data_module",
     "transforms",
     "filters",
 ]

@@ -81,6 +81,11 @@ class Loader:
         """Number of batches of the epoch."""
         return len(self.sampler)
 
+    @property
+    def batch_sampler(self) -> BatchSampler:
+        """The sampler, under the name by which Lightning asks for it."""
+        return self.sampler
+
     def set_epoch(self, epoch: int) -> None:
         """Chooses the epoch that comes next."""
         self.sampler.set_epoch(epoch)
