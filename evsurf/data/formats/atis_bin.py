@@ -9,6 +9,7 @@ import numpy as np
 
 from evsurf.data.formats.binary import BinaryReader
 from evsurf.data.formats.columns import Size
+from evsurf.data.formats.damage import FormatError
 from evsurf.data.formats.reader import Format, Header, Options, Reader
 from evsurf.data.formats.writing import check_range, parts
 from evsurf.events import Events
@@ -17,6 +18,8 @@ _OVERFLOW = 240
 _LAP_BITS, _STAMP_BITS = 13, 23
 # Later times would take megabytes of records that only say that time passes.
 _LATEST, _LARGEST = 2**33, 255
+# Bytes that are looked at before a file is believed, and events that are enough for a verdict.
+_LOOK, _ENOUGH = 1 << 16, 20
 
 
 def _recognises(head: bytes, path: Path) -> bool:  # noqa: ARG001
@@ -24,7 +27,22 @@ def _recognises(head: bytes, path: Path) -> bool:  # noqa: ARG001
 
 
 def _open(path: Path, options: Options) -> Reader:
+    with path.open("rb") as file:
+        _check_records(file.read(_LOOK), path)
     return BinaryReader(path, options, "atis", header=Header(), start=0)
+
+
+def _check_records(head: bytes, path: Path) -> None:
+    """Any bytes could be records, but of those that are none, every second goes back in time."""
+    records = np.frombuffer(head[: len(head) // 5 * 5], np.uint8).reshape(-1, 5).astype(np.int64)
+    passed = records[:, 1] == _OVERFLOW
+    stamp = (records[:, 2] & 0x7F) << 16 | records[:, 3] << 8 | records[:, 4]
+    t = (stamp + (np.cumsum(passed) << _LAP_BITS))[~passed]
+    if len(t) >= _ENOUGH and np.mean(np.diff(t) < 0) > 0.25:
+        raise FormatError(
+            f"{path} is no ATIS .bin file: its times go back and forth. Known formats show by "
+            "their content or suffix; name another one with format=."
+        )
 
 
 def _write(path: Path, pieces: Iterable[Events], size: Size) -> None:  # noqa: ARG001

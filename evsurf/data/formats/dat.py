@@ -37,6 +37,8 @@ def _open(path: Path, options: Options) -> Reader:
     start = header.length
     if start:
         start += _checked_type(header, head[start : start + 2], path)
+    else:
+        _check_records(head, path)
     size = header.size_in("height", "width")
     return BinaryReader(
         path,
@@ -62,6 +64,18 @@ def _checked_type(header: PercentHeader, marks: bytes, path: Path) -> int:
             f"{path} is of version {header.facts['version']!r}; only version 2 is known"
         )
     return 2
+
+
+def _check_records(head: bytes, path: Path) -> None:
+    """Without a header anything may come, but events never have the three highest bits set."""
+    addresses = np.frombuffer(head[: len(head) // 8 * 8], "<u4")[1::2]
+    strange = addresses >> 29 != 0
+    # Of events, a few may be damaged.
+    if strange.size and np.mean(strange) > 0.25:
+        raise FormatError(
+            f"{path} has no header, and what it holds is no list of events",
+            offset=8 * int(strange.argmax()),
+        )
 
 
 def _write(path: Path, pieces: Iterable[Events], size: Size) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from evsurf.data.formats import FormatError, open_recording, read, write
@@ -43,3 +44,10 @@ def test_laps_are_written_only_once_the_stamp_is_full(tmp_path):
 def test_the_row_that_says_that_time_has_passed_cannot_be_written(tmp_path):
     with pytest.raises(ValueError, match="y = 240 does not fit: .* time has passed"):
         write(Events.from_arrays([0], [240], [0], [1], (256, 256)), tmp_path / "a.bin")
+
+
+def test_other_files_of_that_suffix_are_refused(tmp_path):
+    path = tmp_path / "firmware.bin"
+    path.write_bytes(np.random.default_rng(0).bytes(5000))
+    with pytest.raises(FormatError, match="its times go back and forth"):
+        open_recording(path)

@@ -87,3 +87,14 @@ def test_a_headerless_file_whose_first_byte_is_a_percent_sign_has_no_header(tmp_
     path = tmp_path / "a.dat"
     path.write_bytes(enc.dat([(1, 2, 0x25, 1), (3, 4, 0x2025, 0)]))
     assert read(path).t.tolist() == [0x25, 0x2025]
+
+
+@pytest.mark.parametrize(
+    "text", [b"hello world, this is no file of events at all", b"0.1;3;4;1\n" * 9]
+)
+def test_without_a_header_only_what_can_be_events_is_read(tmp_path, text):
+    path = tmp_path / "a.dat"
+    path.write_bytes(enc.dat([(1, 2, 5, 1)]) + text)
+    with pytest.raises(FormatError, match="no header, and what it holds is no list") as caught:
+        open_recording(path, format="dat")
+    assert caught.value.offset == 8
