@@ -76,7 +76,9 @@ class AEDAT4Reader(Reader):
                     if end - place < _PACKET_HEADER.size:
                         self.damage.note("truncated", end - place, place)
                     return
-                except RuntimeError:
+                except BaseException as error:
+                    if not _is_refusal(error):
+                        raise
                     packet = None
                 following = place + _PACKET_HEADER.size + _number(file, place + 4)
                 if packet is None and (place + _PACKET_HEADER.size > end or following > end):
@@ -98,8 +100,15 @@ def _decoder(path: Path) -> Any:
         ) from error
     try:
         return aedat.Decoder(path)
-    except RuntimeError as error:
+    except BaseException as error:
+        if not _is_refusal(error):
+            raise
         raise FormatError(f"{path.name}: its header cannot be read: {error}", offset=0) from error
+
+
+def _is_refusal(error: BaseException) -> bool:
+    """Whether the package says that bytes make no sense: by an error, or by a panic of its Rust."""
+    return isinstance(error, RuntimeError) or type(error).__name__ == "PanicException"
 
 
 def _chosen(events: dict[str, Any], path: Path, options: Options) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import sys
 from pathlib import Path
 
@@ -98,6 +99,18 @@ def test_after_a_packet_that_does_not_decode_the_next_is_read(path, compression)
     with pytest.raises(DamageError) as caught:
         read(path, strict=True)
     assert caught.value.offset == place
+
+
+def test_a_panic_of_the_package_is_damage_too(path):
+    events = some_events(300)
+    write_aedat4(path, events)
+    second = packet(events[100:200], "none")
+    # The events are said to be far behind the packet's end.
+    broken = second.replace(struct.pack("<iI", 6, 8), struct.pack("<iI", 6, 0x7FFFFFFF))
+    assert broken != second
+    path.write_bytes(path.read_bytes().replace(second, broken))
+    with pytest.warns(DamageWarning, match="bad_packet: 1"):
+        assert rows_of(read(path)) == rows_of(events[:100]) + rows_of(events[200:])
 
 
 @pytest.mark.parametrize("keep", [1, 7, 8, 500])

@@ -13,7 +13,7 @@ import numpy as np
 from evsurf.data.formats.columns import Size
 from evsurf.data.formats.damage import FormatError
 from evsurf.data.formats.hdf5.ecf import ECFSource, is_ecf
-from evsurf.data.formats.hdf5.opening import check_dataset, children, is_dataset
+from evsurf.data.formats.hdf5.opening import attribute, check_dataset, children, is_dataset
 from evsurf.data.formats.hdf5.source import ColumnSource, RecordSource, Source, TableSource
 from evsurf.data.formats.reader import Options
 from evsurf.events.checks import LONGEST_SIDE
@@ -208,10 +208,11 @@ def size_of(found: Found, file: Any) -> Size | None:
         sides = [_number(name, place, arrays) for name in ("height", "width")]
         if None not in sides:
             return _checked(*sides)
-        if "sensor_resolution" in place.attrs:
-            return _checked(*np.ravel(place.attrs["sensor_resolution"])[:2])
-        if "geometry" in place.attrs:
-            width, _, height = str(place.attrs["geometry"]).partition("x")
+        resolution, geometry = (attribute(place, n) for n in ("sensor_resolution", "geometry"))
+        if resolution is not None:
+            return _checked(*np.ravel(resolution)[:2])
+        if geometry is not None:
+            width, _, height = str(geometry).partition("x")
             return _checked(height, width)
         pictures = arrays.get("image_raw")
         if pictures is not None and len(pictures.shape) == 3:
@@ -222,7 +223,7 @@ def size_of(found: Found, file: Any) -> Size | None:
 def _number(name: str, place: Any, arrays: Mapping[str, Any]) -> Any:
     """A number that an array or an attribute of this name holds alone."""
     thing = arrays.get(name)
-    value = place.attrs.get(name) if thing is None or thing.size != 1 else thing[()]
+    value = thing[()] if thing is not None and thing.nbytes <= 8 else attribute(place, name)
     return None if value is None or np.size(value) != 1 else np.ravel(value)[0]
 
 

@@ -29,6 +29,7 @@ _PLUGINS = {
 # Room for a chunk or two of each array; in a larger cache every chunk goes through fresh memory.
 _CACHE_BYTES = 2 * 2**20
 _LARGEST_CHUNK = 2**28
+_LONGEST_ATTRIBUTE = 2**10
 
 
 @contextmanager
@@ -72,6 +73,13 @@ def children(group: Any) -> Iterator[tuple[str, Any]]:
         thing = group[name]
         if isinstance(thing, h5py.Group) or (is_dataset(thing) and _is_array(thing)):
             yield name, thing
+
+
+def attribute(thing: Any, name: str) -> Any:
+    """A short attribute of this name, or None; a long one is none of those that are looked for."""
+    if name not in thing.attrs or thing.attrs.get_id(name).get_storage_size() > _LONGEST_ATTRIBUTE:
+        return None
+    return thing.attrs[name]
 
 
 def is_dataset(thing: Any) -> bool:
