@@ -19,6 +19,7 @@ _MARK = b"#!AER-DAT4."
 _START = len("#!AER-DAT4.0\r\n")
 _PACKET_HEADER = struct.Struct("<iI")
 _BLOCK = 2**16
+_LONGEST_HEADER = 2**24
 _SHORT = 2**12
 
 
@@ -98,11 +99,28 @@ def _decoder(path: Path) -> Any:
         raise ImportError(
             "AEDAT 4 files need aedat, which is not installed: pip install 'evsurf[io]'"
         ) from error
+    _check_text(path)
     try:
         return aedat.Decoder(path)
     except BaseException as error:
         if not _is_refusal(error):
             raise
+        raise FormatError(f"{path.name}: its header cannot be read: {error}", offset=0) from error
+
+
+def _check_text(path: Path) -> None:
+    """Refuses a header whose text is no XML, at some of which the package ends the process."""
+    from xml.etree import ElementTree as ET
+
+    with path.open("rb") as file:
+        length = min(_number(file, _START), _LONGEST_HEADER)
+        header = file.read(length)
+    text = header[header.find(b"<dv") : header.rfind(b">") + 1]
+    try:
+        if b"<!DOCTYPE" in text:
+            raise ET.ParseError("it defines names of its own")
+        ET.fromstring(text.decode("utf-8"))
+    except (ET.ParseError, UnicodeDecodeError) as error:
         raise FormatError(f"{path.name}: its header cannot be read: {error}", offset=0) from error
 
 

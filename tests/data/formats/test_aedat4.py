@@ -131,6 +131,21 @@ def test_a_header_that_was_cut_off_is_an_error(path, keep):
         read(path)
 
 
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [
+        (b"</dv>", b"</vd>"),
+        (b"<node", b"<n\xffde"),
+        (b'<dv version="2.0">', b"<dv><!DOCTYPE x []>"),
+    ],
+)
+def test_a_header_that_is_no_xml_is_an_error_before_it_is_handed_on(path, good, bad):
+    write_aedat4(path, some_events(10))
+    path.write_bytes(path.read_bytes().replace(good, bad.ljust(len(good)), 1))
+    with pytest.raises(FormatError, match="its header cannot be read"):
+        read(path)
+
+
 def test_events_outside_the_sensor_are_left_out_and_noted(path):
     events = some_events(10)
     path.write_bytes(header({0: ("EVTS", (260, 300))}, "none") + packet(events, "none"))
