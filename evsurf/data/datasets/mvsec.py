@@ -10,8 +10,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal, final
 
+import numpy as np
 from jaxtyping import UInt8
-from torch import Tensor, stack
+from torch import Tensor, from_numpy
 from torch.utils.data import Dataset
 
 from evsurf.data.arguments import check_least
@@ -102,7 +103,8 @@ class MVSEC(Dataset[tuple[Any, Any]]):
         last = first + self.step
         events = sequence.between_frames(first, last, by=self._by)
         t0, t1 = (int(sequence.frame_times[i]) for i in (first, last))
-        frames = stack([sequence.frame(first), sequence.frame(last)])
+        # Copied by NumPy: two small pictures are not worth waking threads for.
+        frames = from_numpy(np.stack([sequence.frame(i).numpy() for i in (first, last)]))
         pair = FramePair(sequence.name, first, last, t0, t1, frames)
         return transformed(events, pair, self.transform, self.target_transform)
 

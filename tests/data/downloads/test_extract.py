@@ -9,7 +9,10 @@ import random
 import shutil
 import stat
 import struct
+import subprocess
+import sys
 import tarfile
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -396,6 +399,36 @@ def test_an_interrupted_unpacking_is_continued(make, place, monkeypatch):
     assert everything(place / "out") == FILES
     assert (place / "out" / "a" / "one.bin").stat().st_mtime_ns == 1
     assert {path.name for path in place.iterdir()} == {"archive", "out"}
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from evsurf.data.downloads import extract
+print("started", flush=True)
+extract(Path(sys.argv[1]), Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.slow
+def test_a_process_killed_at_any_moment_leaves_all_or_nothing(place):
+    """Killed a little later each time; the folder is whole once it is there."""
+    members = [(f"{i % 7}/{i:04}.bin", random.Random(i).randbytes(3_000)) for i in range(2_000)]
+    make_zip(place / "archive", members)
+    command = [sys.executable, "-c", KILLED, str(place / "archive"), str(place / "out")]
+    killed = 0
+    for attempt in range(20):
+        child = subprocess.Popen(command, stdout=subprocess.PIPE)
+        assert child.stdout is not None
+        child.stdout.readline()
+        time.sleep(0.1 * attempt)
+        child.kill()
+        child.communicate()
+        killed += child.returncode != 0
+        if (place / "out").exists():
+            break
+    assert killed > 0
+    assert everything(place / "out") == dict(members)
 
 
 def test_what_another_archive_left_is_not_continued(place, monkeypatch):
