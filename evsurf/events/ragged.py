@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
-from jaxtyping import Int64
+from jaxtyping import Int64, Integer
 from torch import Tensor
 
 
@@ -40,6 +41,30 @@ def since_first(
     """Time since the first event of the sample."""
     starts = first_times(t, offsets)
     return t - torch.repeat_interleave(starts, offsets.diff(), output_size=len(t))
+
+
+def extremes(
+    values: Integer[Tensor, "events"], offsets: Int64[Tensor, "offsets"]
+) -> tuple[Int64[Tensor, "samples"], Int64[Tensor, "samples"]]:
+    """The lowest and the highest value of each sample, 0 where there is none."""
+    if not len(values):
+        return torch.zeros_like(offsets[1:]), torch.zeros_like(offsets[1:])
+    if values.device.type == "cpu":
+        # NumPy takes a tenth of the time, but knows no empty stretches.
+        filled = (offsets.diff() > 0).nonzero().squeeze(1)
+        array, starts = values.numpy(), offsets[filled].numpy()
+        found = (end.reduceat(array, starts) for end in (np.minimum, np.maximum))
+        low, high = (
+            torch.zeros_like(offsets[1:]).index_copy_(0, filled, torch.from_numpy(end).long())
+            for end in found
+        )
+        return low, high
+    owner, wide = sample_of(offsets, len(values)), values.long()
+    low, high = (
+        torch.zeros_like(offsets[1:]).scatter_reduce(0, owner, wide, end, include_self=False)
+        for end in ("amin", "amax")
+    )
+    return low, high
 
 
 def places_before(

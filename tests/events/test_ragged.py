@@ -41,6 +41,9 @@ def test_ends_and_owners_are_those_of_each_sample(batch, target):
     assert ragged.last_times(t, offsets).tolist() == [
         int(s.t[-1]) if len(s) else 0 for s in samples
     ]
+    low, high = ragged.extremes(batch.x, offsets)
+    assert low.tolist() == [int(s.x.min()) if len(s) else 0 for s in samples]
+    assert high.tolist() == [int(s.x.max()) if len(s) else 0 for s in samples]
     owners = [i for i, s in enumerate(samples) for _ in range(len(s))]
     assert ragged.sample_of(offsets, len(t)).tolist() == owners
     relative = ragged.since_first(t, offsets)

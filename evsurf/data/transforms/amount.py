@@ -13,10 +13,18 @@ from evsurf.data.arguments import check_least
 from evsurf.data.transforms.compose import Identity, OneOf, check_probability
 from evsurf.data.transforms.draws import Draws, Number, scaled
 from evsurf.data.transforms.placing import to_events
-from evsurf.data.transforms.time import sorted_by_time
-from evsurf.data.transforms.transform import Recorded, Transform, as_batch, changed, kept, like
-from evsurf.events import EventBatch
-from evsurf.events.ragged import first_times, last_times, sample_of, since_first
+from evsurf.data.transforms.time import order_of
+from evsurf.data.transforms.transform import (
+    Recorded,
+    Transform,
+    as_batch,
+    changed,
+    kept,
+    like,
+    rearranged,
+)
+from evsurf.events import EventBatch, Events
+from evsurf.events.ragged import first_times, last_times, sample_of, since_first, stretches
 
 Share: TypeAlias = Number | tuple[Number, Number]
 """A share from 0 to 1; or the lowest and highest between which each sample draws its own."""
@@ -33,19 +41,18 @@ def limit_events(events: Recorded, count: int, *, keep: Keep = "uniform") -> Rec
     check_least("count", count, 0)
     check_keep(keep)
     batch = as_batch(events)
-    lengths = torch.as_tensor(to_events(batch.lengths, batch))
-    starts = torch.as_tensor(to_events(batch.offsets[:-1], batch))
-    place = torch.arange(batch.num_events, device=batch.device) - starts
+    starts, stops = batch.offsets[:-1], batch.offsets[1:]
+    limit = batch.lengths.clamp(max=count)
     if keep == "earliest":
-        return like(events, kept(batch, place < count))
+        return like(events, rearranged(batch, *stretches(starts, starts + limit)))
     if keep == "latest":
-        return like(events, kept(batch, place >= lengths - count))
-    limit = lengths.clamp(max=count)
-    lengths = lengths.clamp(min=1)
-    chosen = torch.div((place + 1) * limit, lengths, rounding_mode="floor") > torch.div(
-        place * limit, lengths, rounding_mode="floor"
-    )
-    return like(events, kept(batch, chosen))
+        return like(events, rearranged(batch, *stretches(stops - limit, stops)))
+    steps, offsets = stretches(torch.zeros_like(limit), limit)
+    owner = sample_of(offsets, len(steps))
+    lengths, limit = batch.lengths.index_select(0, owner), limit.index_select(0, owner)
+    # The last event of each share, (step + 1) * length / limit rounded up, less one.
+    ends = torch.div((steps + 1) * lengths - 1, limit, rounding_mode="floor")
+    return like(events, rearranged(batch, starts.index_select(0, owner) + ends, offsets))
 
 
 @final
@@ -189,20 +196,13 @@ class BackgroundNoise(Transform):
 
 def joined(batch: EventBatch, more: EventBatch) -> EventBatch:
     """Each sample with the events of a second batch's, which need not be sorted, by time."""
-    lengths = torch.stack([batch.lengths, more.lengths], 1)
-    offsets = torch.nn.functional.pad(lengths.sum(1).cumsum(0), (1, 0))
-    # Where each event comes to stand: those of a sample first, then its new ones, then sorted.
-    mine = torch.arange(batch.num_events, device=batch.device)
-    mine += more.offsets[:-1].index_select(0, sample_of(batch.offsets, batch.num_events))
-    theirs = torch.arange(more.num_events, device=batch.device)
-    theirs += batch.offsets[1:].index_select(0, sample_of(more.offsets, more.num_events))
-    fields: dict[str, Tensor] = {}
-    for name in "xytp":
-        old, new = getattr(batch, name), getattr(more, name)
-        field = old.new_zeros(len(old) + len(new))
-        field[mine], field[theirs] = old, new
-        fields[name] = field
-    return sorted_by_time(changed(batch, **fields, offsets=offsets))
+    owner = torch.cat([sample_of(part.offsets, part.num_events) for part in (batch, more)])
+    fields = {n: torch.cat([getattr(batch, n), getattr(more, n)]) for n in Events.FIELDS}
+    # Counted from the samples' own beginnings, times are small, and small ones are sorted faster.
+    since = fields["t"] - first_times(batch.t, batch.offsets).index_select(0, owner)
+    order = order_of(since, owner, len(batch))
+    both = {name: field.index_select(0, order) for name, field in fields.items()}
+    return changed(batch, **both, offsets=batch.offsets + more.offsets)
 
 
 def drawn_share(share: Share, draws: Draws) -> Float64[Tensor, "samples"]:

@@ -12,7 +12,7 @@ from evsurf.data.transforms.draws import Number
 from evsurf.data.transforms.transform import changed
 from evsurf.events import EventBatch
 from evsurf.events.checks import check_integer, check_size
-from evsurf.events.ragged import sample_of
+from evsurf.events.ragged import extremes, sample_of
 
 Frame: TypeAlias = Literal["sensor", "cloud"]
 """What something is placed within: the whole sensor, or the rectangle around a sample's events."""
@@ -63,18 +63,18 @@ def ranges(
     batch: EventBatch, within: Frame
 ) -> list[tuple[Int64[Tensor, "samples"], Int64[Tensor, "samples"]]]:
     """Lowest and highest row, then column, that each sample may have, or has. Empty: the sensor."""
-    ends = [torch.zeros_like(batch.offsets[1:]) for _ in range(4)]
-    if within == "cloud" and len(batch):
-        owner = sample_of(batch.offsets, batch.num_events)
-        found = []
-        for values, side in ((batch.y, batch.size[0]), (batch.x, batch.size[1])):
-            for reduce, default in (("amin", 0), ("amax", side - 1)):
-                end = torch.full_like(batch.offsets[1:], default)
-                found.append(
-                    end.scatter_reduce(0, owner, values.long(), reduce, include_self=False)
-                )
-        return [(found[0], found[1]), (found[2], found[3])]
-    return [(ends[0], ends[1] + batch.size[0] - 1), (ends[2], ends[3] + batch.size[1] - 1)]
+    filled = batch.offsets.diff() > 0
+    found = []
+    for values, side in ((batch.y, batch.size[0]), (batch.x, batch.size[1])):
+        low, high = (
+            torch.zeros_like(batch.offsets[1:]),
+            torch.full_like(batch.offsets[1:], side - 1),
+        )
+        if within == "cloud":
+            first, last = extremes(values, batch.offsets)
+            low, high = torch.where(filled, first, low), torch.where(filled, last, high)
+        found.append((low, high))
+    return found
 
 
 def check_within(within: object) -> None:
@@ -100,7 +100,11 @@ def mirrored(
     values: Tensor = getattr(batch, axis)
     if within == "sensor" and chosen is None:
         return changed(batch, **{axis: batch.size[axis == "x"] - 1 - values})
-    opposite = to_events((low + high).short(), batch) - values
-    if chosen is not None:
-        opposite = torch.where(torch.as_tensor(to_events(chosen, batch)), opposite, values)
-    return changed(batch, **{axis: opposite})
+    chosen = torch.ones_like(low, dtype=torch.bool) if chosen is None else chosen
+    # x becomes sum - x or 0 + x, whichever the sample drew.
+    total = torch.where(chosen, low + high, 0).short()
+    sign = torch.where(chosen, -1, 1).short()
+    if len(batch) != 1:
+        owner = sample_of(batch.offsets, batch.num_events)
+        total, sign = total.index_select(0, owner), sign.index_select(0, owner)
+    return changed(batch, **{axis: values * sign + total})

@@ -21,7 +21,7 @@ from evsurf.data.transforms.placing import Whole, to_events
 from evsurf.data.transforms.transform import Recorded, Transform, as_batch, changed, kept, like
 from evsurf.events import EventBatch
 from evsurf.events.checks import EARLIEST, LATEST
-from evsurf.events.ragged import first_times, last_times, sample_of, since_first
+from evsurf.events.ragged import extremes, first_times, last_times, sample_of, since_first
 
 
 def time_window(events: Recorded, start: Whole = 0, end: Whole | None = None) -> Recorded:
@@ -179,23 +179,25 @@ class TimeJitter(Transform):
 
 def sorted_by_time(batch: EventBatch) -> EventBatch:
     """Each sample in the order of its times; events of one time keep theirs."""
-    order = _order(batch.t, batch.offsets)
+    owner = sample_of(batch.offsets, batch.num_events)
+    since = batch.t - extremes(batch.t, batch.offsets)[0].index_select(0, owner)
+    order = order_of(since, owner, len(batch))
     fields = {name: getattr(batch, name).index_select(0, order) for name in "xytp"}
     return changed(batch, **fields)
 
 
-def _order(t: Int64[Tensor, "events"], offsets: Int64[Tensor, "offsets"]) -> Tensor:
+def order_of(
+    t: Int64[Tensor, "events"], owner: Int64[Tensor, "events"], samples: int
+) -> Int64[Tensor, "events"]:
+    """The order by sample, then by time, stable; the events may be those of several batches."""
     if not len(t):
         return torch.zeros_like(t)
-    owner = sample_of(offsets, len(t))
-    starts = torch.zeros_like(offsets[1:])
-    starts = starts.scatter_reduce(0, owner, t, "amin", include_self=False)
-    since = t - starts.index_select(0, owner)
-    span = int(since.max()) + 1
-    if span <= (2**63 - 1) // max(1, len(offsets) - 1):
+    earliest, latest = torch.aminmax(t)
+    span = int(latest - earliest) + 1
+    if span <= (2**63 - 1) // samples:
         # One sort by sample and time together. Small keys that are not negative go by radix.
-        key = owner * span + since
-        small = span * (len(offsets) - 1) < 2**31
+        key = owner * span + (t - earliest)
+        small = span * samples < 2**31
         return torch.sort(key.int() if small else key, stable=True).indices
-    order = torch.sort(since, stable=True).indices
+    order = torch.sort(t, stable=True).indices
     return order[torch.sort(owner[order], stable=True).indices]
