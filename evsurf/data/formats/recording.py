@@ -16,6 +16,7 @@ import torch
 from evsurf.data.formats.columns import Columns, Size
 from evsurf.data.formats.damage import Damage
 from evsurf.data.formats.reader import Format, Options, Reader, SeekableReader, SizeSource
+from evsurf.data.formats.registry import format_named, formats
 from evsurf.data.formats.telling import GuessedSizeWarning as GuessedSizeWarning
 from evsurf.data.formats.telling import naming, warn_of_guess
 from evsurf.data.formats.windows import RecordingWindows
@@ -151,8 +152,11 @@ class Recording:
         return _reopened(self.path, self._format, options, self._guess)
 
     def __reduce__(self) -> tuple[object, ...]:
-        # An open file stays in its process; the copy opens it anew.
-        return _reopened, (self.path, self._format, self._options, self._guess)
+        # An open file stays in its process; the copy opens it anew. Formats know functions that do
+        # not travel, so those that have a name there go by it.
+        known = formats().get(self.format) is self._format
+        file_format = self.format if known else self._format
+        return _reopened, (self.path, file_format, self._options, self._guess)
 
     def __getitem__(self, index: slice) -> Events:
         """The events of a slice, whose step is 1."""
@@ -257,7 +261,11 @@ def extent(column: np.ndarray[tuple[int], np.dtype[np.int16]]) -> int:
     return int(column.max(initial=0)) + 1
 
 
-def _reopened(path: Path, file_format: Format, options: Options, guess: Size | None) -> Recording:
+def _reopened(
+    path: Path, file_format: Format | str, options: Options, guess: Size | None
+) -> Recording:
+    if isinstance(file_format, str):
+        file_format = format_named(file_format)
     recording = Recording(path, file_format, options)
     recording._guess = guess
     return recording

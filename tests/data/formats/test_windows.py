@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from evsurf.data.formats.columns import Columns
+from evsurf.data.formats.files import open_recording, write
 from evsurf.data.formats.reader import Format, Header, Options, Reader, SeekableReader
 from evsurf.data.formats.recording import Recording
 from evsurf.events import EventBatch, Events
@@ -115,6 +116,16 @@ def test_each_worker_of_a_loader_opens_the_file_for_itself():
         recording.windows(duration=100), batch_size=4, collate_fn=EventBatch.pack, num_workers=1
     )
     assert torch.cat([batch.t for batch in loader]).tolist() == TIMES.tolist()
+
+
+@pytest.mark.parametrize("name", ["made.raw", "made.dat"])
+def test_windows_of_a_written_file_travel_to_another_process(tmp_path, name):
+    write(EVENTS, tmp_path / name)
+    with open_recording(tmp_path / name) as recording:
+        windows = recording.windows(duration=100)
+        copy = pickle.loads(pickle.dumps(windows))
+        assert list(copy) == list(windows) == list(EVENTS.windows(duration=100))
+        copy._recording.close()
 
 
 def test_a_guessed_size_goes_along_to_the_copy():
