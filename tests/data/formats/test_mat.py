@@ -185,6 +185,7 @@ FLAGS = element(6, 8, struct.pack("<II", 6, 0))
         element(14, 2**32 - 1, FLAGS + element(5, 2**31, b"12345678")),
         element(14, 56, FLAGS + element(5, 8, struct.pack("<ii", -1, 4)) + element(1, 0)),
         element(14, 64, FLAGS + element(5, 8, struct.pack("<ii", 2**30, 4)) + element(1, 0) * 2),
+        element(14, 24, element(6, 0) + FLAGS),
         element(15, 20, b"no compressed data.."),
         element(14, 32, element(6, 8, struct.pack("<II", 2, 0)) + b"\xff" * 16),
     ],

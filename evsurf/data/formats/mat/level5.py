@@ -96,9 +96,9 @@ class _Cursor:
         return Tag(first, size, at + 8, following)
 
     def numbers(self, tag: Tag, most: int) -> list[int]:
-        """The integers of a small element."""
+        """The integers of a small element, at least one."""
         kind = _TYPES.get(tag.kind, "")
-        if kind[:1] not in ("i", "u") or tag.size > most or tag.size % int(kind[1:]):
+        if kind[:1] not in ("i", "u") or not 0 < tag.size <= most or tag.size % int(kind[1:]):
             raise self.wrong(f"{tag.size:,} bytes of type {tag.kind} where integers were expected")
         values = np.frombuffer(self.taken(tag.data, tag.size), self.order + kind)
         return [int(value) for value in values]
@@ -241,7 +241,7 @@ class _Walk:
         if head.kind == _OBJECT:
             at = cursor.tag(at, end).next
         length = cursor.tag(at, end)
-        width = (cursor.numbers(length, 4) or [0])[0]
+        width = cursor.numbers(length, 4)[0]
         names = cursor.tag(length.next, end)
         text = cursor.text(names, _MOST_NAMES)
         if width < 1:

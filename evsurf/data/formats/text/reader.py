@@ -12,6 +12,7 @@ import numpy as np
 
 from evsurf import _core
 from evsurf.data.formats.columns import Columns, Sieve
+from evsurf.data.formats.decoding import unwritten
 from evsurf.data.formats.reader import Header, Options, Reader
 from evsurf.data.formats.tables.strands import Stream, read_up_to
 from evsurf.data.formats.tables.time_unit import POWERS
@@ -67,6 +68,9 @@ class TextReader(Reader):
         with closing(opened(self.path)) as stream:
             stream.seek(self._front.start)
             waiting, at, last, inside_long = b"", self._front.start, False, False
+            # One room for all blocks: who reads them copies what is good.
+            most = min(count, (_BLOCK + _LONGEST_LINE) // _SHORTEST_LINE + 1)
+            room = unwritten(most).part(0, most)
             while not last:
                 more, broken = read_up_to(stream, _BLOCK)
                 self._consumed = _file_of(stream).tell()
@@ -77,7 +81,7 @@ class TextReader(Reader):
                     inside_long = not text[:end].endswith(b"\n")
                     at, text = at + end, text[end:]
                 done = 0
-                for columns, used in self._parsed(text, at, last, count):
+                for columns, used in self._parsed(text, at, last, room):
                     done = used
                     if columns.length:
                         yield columns
@@ -91,7 +95,7 @@ class TextReader(Reader):
                     return
 
     def _parsed(
-        self, text: bytes, at: int, last: bool, count: int
+        self, text: bytes, at: int, last: bool, room: Columns
     ) -> Iterator[tuple[Columns, int]]:
         """The events of some text, and how many of its bytes are dealt with."""
         layout = self._layout
@@ -100,20 +104,18 @@ class TextReader(Reader):
         view = np.frombuffer(text, np.uint8)
         used = 0
         while used < len(text):
-            room = min(count, (len(text) - used) // _SHORTEST_LINE + 1)
-            columns = Columns(*(np.empty(room, kind) for kind in ("i2", "i2", "i8", "?")))
             consumed, events, bad, first_bad, wrong, first_wrong = _core.text_to_events(
                 view[used:].ctypes.data,
                 len(text) - used,
                 last,
                 cast(tuple[int, int, int, int, int, int], numbers),
-                room,
-                cast(tuple[int, int, int, int], tuple(c.ctypes.data for c in columns)),
+                room.length,
+                cast(tuple[int, int, int, int], tuple(c.ctypes.data for c in room)),
             )
             self.damage.note("bad_line", bad, at + used + first_bad)
             self.damage.note("invalid_polarity", wrong, at + used + first_wrong)
             used += consumed
-            yield columns.part(0, events), used
+            yield room.part(0, events), used
             if not consumed:
                 return
 
