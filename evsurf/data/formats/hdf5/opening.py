@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -109,9 +110,10 @@ def check_dataset(path: Path, dataset: Any) -> None:
     rows = dataset.chunks[0]
     if dataset.dtype.itemsize * dataset.size // max(len(dataset), 1) * rows > _LARGEST_CHUNK:
         raise FormatError(f"{name} has chunks of {rows:,} rows, too large to be meant")
-    wanted = -(-len(dataset) // rows)
+    sides = zip(dataset.shape, dataset.chunks, strict=True)
+    wanted = math.prod(-(-side // chunk) for side, chunk in sides)
     found = dataset.id.get_num_chunks()
-    if found < wanted and len(dataset.chunks) == 1:
+    if found < wanted:
         raise FormatError(f"{name} should have {wanted:,} chunks, and {found:,} are in the file")
 
 

@@ -75,6 +75,13 @@ def test_chunks_that_are_not_in_the_file_are_not_taken_for_zeros(path):
         read(path, SIZE)
 
 
+def test_chunks_that_are_missing_from_a_table_are_missed_too(path):
+    with h5py.File(path, "w") as file:
+        file.create_dataset("a/events", shape=(3000, 4), dtype="f8", chunks=(1000, 2))
+    with pytest.raises(FormatError, match="should have 6 chunks, and 0 are in the file"):
+        read(path, SIZE)
+
+
 def test_chunks_as_large_as_memory_are_refused(path):
     write_dsec(path, some_events())
     replace_column(path, "p", shape=(3000,), maxshape=(None,), dtype="u1", chunks=(2**30,))
