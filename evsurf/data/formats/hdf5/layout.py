@@ -178,7 +178,7 @@ def source_of(found: Found, file: Any, path: Path, options: Options) -> Source:
     for column in columns:
         check_dataset(path, column)
     source = ColumnSource(*columns)
-    _add_index(source, found.thing, file)
+    _add_index(source, found.thing, file, path)
     return source
 
 
@@ -188,7 +188,7 @@ def _order(columns: str) -> str:
     return columns
 
 
-def _add_index(source: ColumnSource, group: Any, file: Any) -> None:
+def _add_index(source: ColumnSource, group: Any, file: Any, path: Path) -> None:
     """DSEC keeps its offset and its index beside the group of the columns."""
     for place in (group, group.parent, file):
         beside: Mapping[str, Any] = {name: d for name, d in children(place) if is_dataset(d)}
@@ -196,7 +196,8 @@ def _add_index(source: ColumnSource, group: Any, file: Any) -> None:
         if offset is not None and offset.size == 1 and offset.dtype.kind in "iu":
             source.offset = int(offset[()].reshape(-1)[0] if offset.shape else offset[()])
         if index is not None and len(index.shape) == 1 and index.dtype.kind in "iu":
-            source.index = index
+            check_dataset(path, index)
+            source.use_index(index)
         if offset is not None or index is not None:
             return
 

@@ -99,22 +99,23 @@ class HDF5Reader(SeekableReader):
     def _position(self, t: int) -> int:
         source = self.source
         low, high = source.bracket(t)
-        if (low, high) != (0, len(source)) and not self._holds(low, high, t):
-            low, high = 0, len(source)
-        spans = range(low // source.span + 1, -(-high // source.span))
+        if high - low < source.span:
+            row = self._between(low, high, t)
+            if row is not None:
+                return row
+        low, high = 0, len(source)
+        spans = range(1, -(-high // source.span))
         later = bisect_left(spans, t, key=self._first_time)
-        if spans:
-            low = max(low, (spans.start + later - 1) * source.span)
-            high = min(high, (spans.start + later) * source.span)
-        times = source.times(low, high)
-        return low + int(np.searchsorted(times, t))
+        low, high = later * source.span, min((later + 1) * source.span, high)
+        return low + int(np.searchsorted(source.times(low, high), t))
 
-    def _holds(self, low: int, high: int, t: int) -> bool:
-        """Whether the place of this time is between these rows: an index may be wrong."""
-        source = self.source
-        before = source.times(low - 1, low)[0] < t if low else True
-        after = source.times(high, high + 1)[0] >= t if high < len(source) else True
-        return bool(before and after)
+    def _between(self, low: int, high: int, t: int) -> int | None:
+        """The place of this time between these rows, or None: an index may be wrong."""
+        start, stop = max(low - 1, 0), min(high + 1, len(self.source))
+        times = self.source.times(start, stop)
+        row = start + int(np.searchsorted(times, t))
+        found = (start < row or start == 0) and (row < stop or stop == len(self.source))
+        return row if found else None
 
     def _first_time(self, span: int) -> int:
         if span not in self._first_times:

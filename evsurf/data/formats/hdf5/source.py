@@ -9,6 +9,9 @@ import numpy as np
 
 from evsurf.data.formats.columns import Column, Columns
 
+# Of 17 minutes; a longer one stays on disk.
+_LONGEST_INDEX = 2**20
+
 BLOCK = 2**16
 """Rows that are decoded together, about: few enough for the processor's cache."""
 
@@ -77,8 +80,7 @@ class ColumnSource(Source):
         self.columns = x, y, t, p
         self.offset = 0
         """What to add to the times."""
-        self.index: Any = None
-        """For every millisecond without the offset, the first row not before it."""
+        self._index: Any = None
         self.span = span_of(*self.columns)
         self._desks = [Desk(column, self.span) for column in self.columns]
 
@@ -97,13 +99,17 @@ class ColumnSource(Source):
     def bracket(self, t: int) -> tuple[int, int]:
         """What the index says; it is checked by who asks."""
         whole = 0, len(self)
-        if self.index is None:
+        if self._index is None:
             return whole
         millisecond = (t - self.offset) // 1000
-        last = len(self.index) - 1
-        low = int(self.index[min(millisecond, last)]) if millisecond >= 0 <= last else 0
-        high = int(self.index[max(millisecond + 1, 0)]) if millisecond < last else len(self)
+        last = len(self._index) - 1
+        low = int(self._index[min(millisecond, last)]) if millisecond >= 0 <= last else 0
+        high = int(self._index[max(millisecond + 1, 0)]) if millisecond < last else len(self)
         return (low, high) if 0 <= low <= high <= len(self) else whole
+
+    def use_index(self, index: Any) -> None:
+        """Takes, for every millisecond without the offset, the first row not before it."""
+        self._index = index[()] if len(index) <= _LONGEST_INDEX else index
 
 
 @final
