@@ -94,6 +94,7 @@ class DSECFlow(Dataset[tuple[Any, Any]]):
         drives = _chosen(found, sequences)
         self.sequences = tuple(drive.name for drive in drives)
         """Names, in the order of the samples."""
+        self._drives = {drive.name: drive for drive in drives}
         self._samples = [(drive, flow) for drive in drives for flow in drive.flows]
         self._events = {
             drive.name: PerProcess(partial(open_recording, drive.events, _SIZE)) for drive in drives
@@ -116,9 +117,10 @@ class DSECFlow(Dataset[tuple[Any, Any]]):
 
     def rectify_map(self, name: str) -> npt.NDArray[np.float32]:
         """Column and row in the rectified picture of each pixel: [480, 640, 2]."""
+        if name not in self._drives:
+            raise ValueError(f"name = {name!r} is none of {', '.join(self.sequences)}")
         if name not in self._maps:
-            drive = next(drive for drive, _ in self._samples if drive.name == name)
-            self._maps[name] = _read_map(drive)
+            self._maps[name] = _read_map(self._drives[name])
         return self._maps[name]
 
     def __repr__(self) -> str:

@@ -65,8 +65,9 @@ def unpack_tar(archive: Path, staging: Staging) -> list[Path]:
 def _put_down(opened: tarfile.TarFile, member: tarfile.TarInfo, staging: Staging) -> Path | None:
     if member.issparse() or not (member.isreg() or member.isdir()):
         raise ArchiveError(f"{member.name!r} is neither a file nor a folder")
-    # The standard library's own judgement, beside ours.
-    tarfile.data_filter(member, str(staging.folder))
+    # The standard library's own judgement, beside ours, from Python 3.11.4 on.
+    if hasattr(tarfile, "data_filter"):
+        tarfile.data_filter(member, str(staging.folder))
     if member.isdir():
         staging.add_folder(member.name)
         return None

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from evsurf.data import collate
 from evsurf.data.datasets import DSECFlow, MissingDataError
 from evsurf.data.datasets.dsec import read_flow, rectified
 from evsurf.data.formats import FormatError
@@ -87,6 +88,16 @@ def test_a_sample_has_the_events_of_its_flow(root):
     assert "4 flows of 2 sequences, 480x640" in repr(data)
 
 
+def test_windows_make_a_batch(root):
+    data = DSECFlow(root, target_transform=vars)
+    batch, windows = collate([data[0], data[3]])
+    assert (len(batch), batch.size) == (2, (480, 640))
+    assert windows["flow"].shape == (2, 2, 480, 640)
+    assert windows["valid"].shape == (2, 480, 640)
+    assert windows["sequence"] == ["thun_00_a", "zurich_city_01_a"]
+    assert windows["t0"].tolist() == [OFFSET, OFFSET + 100_000]
+
+
 def test_flow_is_exact(root):
     _, window = DSECFlow(root, sequences="thun_00_a")[0]
     expected = picture()
@@ -128,6 +139,30 @@ def test_events_are_moved_to_the_rectified_picture(root):
     assert [row[:2] for row in rows(moved)] == [(101, 49), (201, 99)]
     assert torch.equal(moved.t, plain.t[1:])
     assert torch.equal(moved.p, plain.p[1:])
+
+
+def test_the_map_itself_can_be_had(root):
+    data = DSECFlow(root)
+    assert data.rectify_map("thun_00_a")[7, 3].tolist() == pytest.approx([4.4, 6.4])
+    with pytest.raises(ValueError, match="name = 'thun' is none of thun_00_a, zurich_city_01_a"):
+        data.rectify_map("thun")
+
+
+def test_a_missing_or_strange_map_is_named(tmp_path, flow_png):
+    folder = tmp_path / "a" / "events" / "left"
+    write_events(folder, TIMES)
+    write_flow(tmp_path / "a" / "flow", WINDOWS, flow_png)
+    with h5py.File(folder / "rectify_map.h5", "w") as file:
+        file["rectify_map"] = np.zeros((4, 6, 2), np.float32)
+    with pytest.raises(FormatError, match="480 x 640 x 2, and has"):
+        DSECFlow(tmp_path, rectify=True)[0]
+    with h5py.File(folder / "rectify_map.h5", "w") as file:
+        file["other"] = np.zeros(3)
+    with pytest.raises(FormatError, match="has no rectify_map"):
+        DSECFlow(tmp_path).rectify_map("a")
+    (folder / "rectify_map.h5").unlink()
+    with pytest.raises(MissingDataError, match="a has no rectify_map.h5 beside"):
+        DSECFlow(tmp_path).rectify_map("a")
 
 
 def test_no_events_stay_none():

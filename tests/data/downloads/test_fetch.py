@@ -198,6 +198,13 @@ def test_a_redirection_is_followed_on_https_alone(served, transport, tmp_path):
     assert not (tmp_path / "b.zip").exists()
 
 
+def test_what_broke_off_behind_a_redirection_is_continued(served, transport, tmp_path):
+    served.moved_to = served.url.replace("/file", "/elsewhere")
+    served.break_after = [300_000]
+    assert fetch(source(served), tmp_path, transport=transport).read_bytes() == CONTENT
+    assert served.asked[-1]["Range"] == "bytes=300000-"
+
+
 @pytest.mark.parametrize("url", ["http://example.org/a", "file:///a", "example.org/a", "https:///"])
 def test_other_addresses_are_refused_at_once(url):
     with pytest.raises(DownloadError, match="no https address"):
