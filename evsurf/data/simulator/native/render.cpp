@@ -129,7 +129,7 @@ public:
 
     // The rays of one row of samples: the nearest rectangle of each, and how far along the ray.
     struct Row {
-        std::vector<double> far;
+        std::vector<double> far, light, u, v, level;
         std::vector<int32_t> number;
     };
 
@@ -173,34 +173,91 @@ public:
         }
     }
 
-    // Light along a ray that meets rectangle `number` first.
-    double light(const double* d, double far, int32_t number, int32_t* solid, double* depth) const {
-        double through = 1.0, sum = 0.0;
-        while (number >= 0) {
-            const Rectangle& r = rectangles_[number];
-            const Facing& f = facing_[size_t(number)];
-            const Texture& texture = textures_[r.texture];
-            const double u = (f.at[0] + far * dot(r.across, d)) * r.texels + r.offset[0];
-            const double v = (f.at[1] + far * dot(r.down, d)) * r.texels + r.offset[1];
-            const double toward = dot(f.normal, d), length2 = dot(d, d);
-            const double slant2 = std::max(toward * toward, kLeastSlant * kLeastSlant * length2);
-            const double texels = r.texels * far * pixel_, texels2 = texels * texels;
-            // Texels a pixel, over the square root of the slant; in fourth powers, which saves the roots.
-            const Detail detail(texture.side, 0.25 * near_log2(texels2 * texels2 * length2 / slant2));
-            const double opaque = texture.mask ? detail.read(texture.mask, texture.tiles, u, v) : 1.0;
-            sum += through * opaque * detail.read(texture.levels, texture.tiles, u, v);
-            if (*solid < 0 && opaque >= 0.5) {
-                *solid = number;
-                *depth = far;
+    // Light along the rays of a row, and where a rectangle is that hides what is behind it.
+    void shade(double first_x, double apart, double y, Row& row) const {
+        const int32_t samples = int32_t(row.far.size());
+        row.light.resize(size_t(samples));
+        row.u.resize(size_t(samples));
+        row.v.resize(size_t(samples));
+        row.level.resize(size_t(samples));
+        double d0[3], d1[3];
+        direction(first_x, y, d0);
+        direction(first_x + apart, y, d1);
+        for (int k = 0; k < 3; ++k) d1[k] -= d0[k];
+        for (int32_t from = 0, to; from < samples; from = to) {
+            const int32_t number = row.number[size_t(from)];
+            for (to = from + 1; to < samples && row.number[size_t(to)] == number;) ++to;
+            if (number < 0) {
+                for (int32_t s = from; s < to; ++s) row.light[size_t(s)] = view_.sky;
+                continue;
             }
-            through *= 1.0 - opaque;
-            if (through < kTransparent) return sum;
-            number = behind(d, far, &far);
+            place(rectangles_[number], facing_[size_t(number)], d0, d1, from, to, row);
+            const Texture& texture = textures_[rectangles_[number].texture];
+            for (int32_t s = from; s < to; ++s) {
+                const size_t k = size_t(s);
+                const Detail detail(texture.side, row.level[k]);
+                row.light[k] = detail.read(texture.levels, texture.tiles, row.u[k], row.v[k]);
+                if (!texture.mask) continue;
+                double d[3];
+                for (int axis = 0; axis < 3; ++axis) d[axis] = d0[axis] + d1[axis] * s;
+                const double opaque = detail.read(texture.mask, texture.tiles, row.u[k], row.v[k]);
+                row.light[k] = look_through(d, opaque, row.light[k], &row.far[k], &row.number[k]);
+            }
         }
-        return sum + through * view_.sky;
     }
 
 private:
+    // Texel and level of detail of the rays `from` to `to`, which all meet this rectangle.
+    void place(const Rectangle& r, const Facing& f, const double* d0, const double* d1, int32_t from, int32_t to,
+               Row& row) const {
+        const double u0 = dot(r.across, d0), du = dot(r.across, d1), v0 = dot(r.down, d0), dv = dot(r.down, d1);
+        const double toward0 = dot(f.normal, d0), dtoward = dot(f.normal, d1);
+        const double square = dot(d0, d0), mixed = 2 * dot(d0, d1), step = dot(d1, d1);
+        const double texels = r.texels * pixel_;
+        const double* const far = row.far.data();
+        double *const u = row.u.data(), *const v = row.v.data(), *const level = row.level.data();
+        for (int32_t s = from; s < to; ++s) {
+            const double k = s, t = far[s];
+            u[s] = (f.at[0] + t * (u0 + du * k)) * r.texels + r.offset[0];
+            v[s] = (f.at[1] + t * (v0 + dv * k)) * r.texels + r.offset[1];
+            const double toward = toward0 + dtoward * k, length2 = square + k * (mixed + k * step);
+            const double least = kLeastSlant * kLeastSlant * length2, slant = toward * toward;
+            const double wide = texels * t, wide2 = wide * wide;
+            // Texels a pixel, over the square root of the slant; in fourth powers, which saves the roots.
+            level[s] = 0.25 * near_log2(wide2 * wide2 * length2 / (slant > least ? slant : least));
+        }
+    }
+
+    // The light of a ray whose first rectangle is not opaque; `far` and `number` become those of the first
+    // that nearly is.
+    double look_through(const double* d, double opaque, double first, double* far, int32_t* number) const {
+        double through = 1.0 - opaque, sum = opaque * first, at = *far;
+        bool solid = opaque >= 0.5;
+        if (!solid) *far = 0.0, *number = -1;
+        while (through >= kTransparent) {
+            const int32_t next = behind(d, at, &at);
+            if (next < 0) return sum + through * view_.sky;
+            const Rectangle& r = rectangles_[next];
+            const Facing& f = facing_[size_t(next)];
+            const Texture& texture = textures_[r.texture];
+            const double u = (f.at[0] + at * dot(r.across, d)) * r.texels + r.offset[0];
+            const double v = (f.at[1] + at * dot(r.down, d)) * r.texels + r.offset[1];
+            const double toward = dot(f.normal, d), length2 = dot(d, d);
+            const double slant = std::max(toward * toward, kLeastSlant * kLeastSlant * length2);
+            const double wide = r.texels * at * pixel_, wide2 = wide * wide;
+            const Detail detail(texture.side, 0.25 * near_log2(wide2 * wide2 * length2 / slant));
+            opaque = texture.mask ? detail.read(texture.mask, texture.tiles, u, v) : 1.0;
+            sum += through * opaque * detail.read(texture.levels, texture.tiles, u, v);
+            if (!solid && opaque >= 0.5) {
+                solid = true;
+                *far = at;
+                *number = next;
+            }
+            through *= 1.0 - opaque;
+        }
+        return sum;
+    }
+
     // The next rectangle on the ray beyond this distance.
     int32_t behind(const double* d, double nearest, double* far) const {
         int32_t found = -1;
@@ -238,16 +295,14 @@ void render(const View& view, const Rectangle* rectangles, int32_t count, const 
         for (int32_t k = 0; k < n; ++k) {
             const double row_y = double(y) + (k + 0.5) * apart - 0.5;
             scene.trace(0.5 * apart - 0.5, apart, across, row_y, row);
-            for (int32_t s = 0; s < across; ++s) {
-                double d[3], far = 0.0;
-                scene.direction((s + 0.5) * apart - 0.5, row_y, d);
-                int32_t solid = -1;
-                sums[size_t(s / n)] += scene.light(d, row.far[size_t(s)], row.number[size_t(s)], &solid, &far);
-                if (n > 1) continue;
-                const int64_t at = y * view.width + s;
-                if (depth) depth[at] = solid < 0 ? 0.0 : far;
-                if (seen) seen[at] = int16_t(solid);
-            }
+            scene.shade(0.5 * apart - 0.5, apart, row_y, row);
+            for (int32_t s = 0; s < across; ++s) sums[size_t(s / n)] += row.light[size_t(s)];
+        }
+        for (int32_t x = 0; n == 1 && x < view.width; ++x) {
+            const int64_t at = y * view.width + x;
+            const int32_t number = row.number[size_t(x)];
+            if (depth) depth[at] = number < 0 ? 0.0 : row.far[size_t(x)];
+            if (seen) seen[at] = int16_t(number);
         }
         for (int32_t x = 0; x < view.width; ++x)
             intensity[y * view.width + x] = float(sums[size_t(x)] * weight);
