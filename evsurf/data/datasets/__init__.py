@@ -3,6 +3,7 @@
 from evsurf.data.datasets.asl_dvs import ASLDVS
 from evsurf.data.datasets.dsec import DSECFlow, FlowWindow
 from evsurf.data.datasets.dvs_gesture import DVSGesture
+from evsurf.data.datasets.flow_worlds import FlowSample, FlowWorlds
 from evsurf.data.datasets.folder import RecordingFolder
 from evsurf.data.datasets.labelled import LabelledRecordings
 from evsurf.data.datasets.mvsec import MVSEC, FramePair
@@ -24,6 +25,8 @@ __all__ = [
     "FramePair",
     "DSECFlow",
     "FlowWindow",
+    "FlowWorlds",
+    "FlowSample",
     "RecordingFolder",
     "LabelledRecordings",
     "TonicDataset",

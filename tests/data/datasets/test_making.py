@@ -19,9 +19,13 @@ def test_a_folder_appears_when_it_is_whole(tmp_path):
 
 
 def test_what_is_interrupted_leaves_nothing(tmp_path):
-    with pytest.raises(KeyboardInterrupt), made(tmp_path / "data") as partial:
-        (partial / "a").write_text("1", encoding="utf-8")
-        raise KeyboardInterrupt
+    def interrupted() -> None:
+        with made(tmp_path / "data") as partial:
+            (partial / "a").write_text("1", encoding="utf-8")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert list(tmp_path.iterdir()) == []
 
 
