@@ -253,3 +253,33 @@ def test_the_real_scenes_of_flow_are_read_by_name(shared_data, name, count):
         assert recording.facts["columns"] == "xypt (by value)"
         assert len(recording.read()) == count
         assert not recording.damage
+
+
+def trains(*events: tuple[int, float, int]) -> dict[str, Any]:
+    matrix = np.zeros((101, len(events)))
+    for i, (sensor, seconds, sign) in enumerate(events):
+        matrix[sensor, i], matrix[100, i] = sign, seconds
+    return {"spiketrain": matrix}
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_spike_trains_of_touch_are_read(tmp_path, compressed):
+    variables = trains((0, 0.5, 1), (12, 0.5, -1), (99, 1.000001, 1))
+    save(tmp_path / "a.mat", variables, compressed=compressed)
+    events = formats.read(tmp_path / "a.mat")
+    assert lists(events) == [[0, 2, 9], [0, 1, 9], [500_000, 500_000, 1_000_001], [1, 0, 1]]
+    assert events.size == (10, 10)
+
+
+def test_a_spike_train_with_two_events_at_once_is_refused(tmp_path):
+    variables = trains((0, 0.5, 1), (12, 0.5, -1))
+    variables["spiketrain"][50, 1] = 1
+    save(tmp_path / "a.mat", variables)
+    with pytest.raises(FormatError, match="one event"):
+        formats.read(tmp_path / "a.mat")
+
+
+def test_the_real_touches_are_read(shared_data):
+    events = formats.read(shared_data / "tonic_samples" / "sample_stmnist.mat")
+    assert (len(events), int(events.p.sum()), events.size) == (2346, 1601, (10, 10))
+    assert events.t[[0, -1]].tolist() == [196_626, 895_745]

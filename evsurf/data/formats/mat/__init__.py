@@ -8,6 +8,7 @@ from pathlib import Path
 from evsurf.data.formats.hdf5.opening import named_errors, opened
 from evsurf.data.formats.mat import level5, level73
 from evsurf.data.formats.mat.coordinates import counts_from, range_of
+from evsurf.data.formats.mat.touch import SIZE, touches
 from evsurf.data.formats.reader import Format, Options, Reader
 from evsurf.data.formats.tables.facts import beside, stored_size, stored_unit
 from evsurf.data.formats.tables.finding import StoredArray, tables_in
@@ -38,6 +39,9 @@ def _reader(
     arrays: Sequence[StoredArray],
     close: Callable[[], None] | None,
 ) -> Reader:
+    touch = touches(arrays)
+    if touch is not None:
+        return TableReader(path, options, touch, size=SIZE, close=close)
     held = ", ".join(array.described for array in arrays)
     table = chosen(tables_in(arrays), options.stream, held)
     near = beside(arrays, table)
