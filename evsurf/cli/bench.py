@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from evsurf.cli.bench_loading import run_loading
 from evsurf.cli.verb import UsageError, Verb, whole, writable
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ _MOST_THREADS = 1024
 
 
 def _add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("subject", nargs="?", choices=["ops"], default="ops", help="what is timed")
+    parser.add_argument(
+        "subject", nargs="?", choices=["ops", "loading"], default="ops", help="what is timed"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the numbers as JSON")
     parser.add_argument(
         "--stream",
@@ -62,6 +65,8 @@ def _add_options(parser: ArgumentParser) -> None:
 
 def _run(options: Namespace, console: Console) -> int:
     output = writable("--output", options.output) if options.output is not None else None
+    if options.subject == "loading":
+        return run_loading(options, output, console)
     import torch
 
     from evsurf.bench.agreement import DisagreementError

@@ -30,7 +30,8 @@ class StoreWriter:
 
     `with StoreWriter("train.store") as writer: writer.add(events, target, name="a.dat")`. The store
     appears under its name when the `with` block ends well; whatever interrupts it leaves what was
-    there before. `classes` names the classes by number, and targets may then be such names.
+    there before, and an end by force also a hidden folder beside it. `classes` names the classes by
+    number, and targets may then be such names.
     `overwrite=True` replaces a store that is there already. A store without a sample is a mistake
     unless it `may_be_empty`. A sample that cannot be added leaves the store as it was.
     """
