@@ -1,4 +1,4 @@
-"""The page about files names every violation."""
+"""The page about files names every violation, and every format."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from evsurf.data.formats.damage import VIOLATIONS
+from evsurf.data.formats.registry import formats
 
 PAGE = (Path(__file__).parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
 
@@ -18,3 +19,7 @@ def first_cells(header: str) -> list[str]:
 
 def test_every_violation_is_explained_in_their_order():
     assert first_cells("| violation |") == list(VIOLATIONS)
+
+
+def test_every_format_has_its_row():
+    assert sorted(first_cells("| name |")) == sorted(formats())

@@ -111,13 +111,16 @@ def serve(requests: TextIO, answers: TextIO, memory: Any) -> None:
         request = json.loads(line)
         try:
             answer = getattr(served, request.pop("do"))(**request)
-        except Exception as error:  # noqa: BLE001 - the other side raises it
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        # What a library of another language panics with is no Exception. The other side raises it.
+        except BaseException as error:  # noqa: BLE001
             answer = {"error": type(error).__name__, "message": str(error), **_place(error)}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
 
-def _place(error: Exception) -> dict[str, Any]:
+def _place(error: BaseException) -> dict[str, Any]:
     return {
         "kinds": [kind.__name__ for kind in type(error).__mro__],
         "memory": isinstance(error, MemoryError) or getattr(error, "errno", 0) == errno.ENOMEM,
