@@ -125,6 +125,15 @@ def test_a_column_order_may_be_given(tmp_path):
         formats.read(tmp_path / "a.csv")
 
 
+def test_columns_that_cannot_be_so_are_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("1,2,30,1\n2,1,40000,0\n")
+    with pytest.raises(FormatError, match="the polarities start with"):
+        formats.read(tmp_path / "a.csv", columns="xypt")
+    (tmp_path / "a.csv").write_text("time;x;y;label\n1;2;3;1\n")
+    with pytest.raises(FormatError, match="called time, x, y, label, and none for p"):
+        formats.read(tmp_path / "a.csv")
+
+
 def test_bad_lines_are_counted_with_the_byte_of_the_first(tmp_path):
     lines = ["5,1,1,1", "6,1,1", "7,1,1,1,1", "8,,1,1", "x,1,1,1", "9,1.5,1,1", "9,1 ,1,1"]
     lines += ["10,1,1,7", "11,3,1,1", "4,1,1,0", "1e400,0,0,1", "12,0,0,0;", "nan,0,0,1"]

@@ -69,6 +69,12 @@ def order_by_name(names: Sequence[str | None]) -> str | None:
     return order if set(ROLES) <= set(order) else None
 
 
+def missing_roles(names: Sequence[str | None]) -> str:
+    """Those of x, y, t and p that no column has the name of."""
+    known = {role_of(name) for name in names if name is not None}
+    return "".join(role for role in ROLES if role not in known)
+
+
 def check_order(columns: str, count: int) -> str:
     """The caller's order of columns, such as "txyp"; "-" stands for a column to ignore."""
     order = columns.lower()

@@ -14,7 +14,7 @@ from evsurf.data.formats.damage import Damage, FormatError
 from evsurf.data.formats.reader import Header, Options, Reader, SeekableReader, SizeSource
 from evsurf.data.formats.tables.table import BLOCK, Roles, Table, in_roles, positions, roles_of
 from evsurf.data.formats.tables.time_unit import microseconds, time_unit
-from evsurf.data.formats.tables.values import is_polarity
+from evsurf.data.formats.tables.values import check_polarities
 from evsurf.events.checks import EARLIEST
 
 
@@ -62,11 +62,7 @@ def meaning_of(table: Table, options: Options, *, unit: str | None = None) -> Me
         kind = head[roles.column(role)].dtype.kind
         if kind not in ("biufmM" if role == "t" else "biuf"):
             raise FormatError(f"the column {role} holds no numbers, but {head[0].dtype}")
-    if len(p) and np.mean(is_polarity(p)) < 0.5:
-        raise FormatError(
-            f"the polarities start with {p[:5].tolist()}; they must be 0 and 1 or -1 and 1. "
-            'Likely the columns are others: say columns="txyp"'
-        )
+    check_polarities(p)
     t = roles.column("t")
     return Meaning(roles, unit or time_unit(head[t], table.names[t]))
 

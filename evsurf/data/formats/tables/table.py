@@ -11,7 +11,7 @@ import numpy as np
 
 from evsurf.data.formats.columns import Column, Columns, Size
 from evsurf.data.formats.damage import FormatError
-from evsurf.data.formats.tables.names import ROLES, check_order, order_by_name
+from evsurf.data.formats.tables.names import ROLES, check_order, missing_roles, order_by_name
 from evsurf.data.formats.tables.strands import LARGEST_READ, Strand
 from evsurf.data.formats.tables.values import SAMPLE, order_by_value
 
@@ -102,9 +102,15 @@ def roles_of(table: Table, head: Sequence[Column], columns: str | None, size: Si
     if named is not None:
         return Roles(named, "by name")
     where = f"the table {table.name!r}" if table.name else "the table"
+    shown = ", ".join(str(name) for name in table.names if name is not None)
+    missing = missing_roles(table.names)
+    if 0 < len(missing) < len(ROLES):
+        raise FormatError(
+            f"{where} has columns called {shown}, and none for {' and '.join(missing)}: say which "
+            'is which, such as columns="txyp"'
+        )
     if len(table.places) == 4:
         return Roles(order_by_value(head, size, where), "by value")
-    shown = ", ".join(str(name) for name in table.names if name is not None)
     likely = (
         " Likely several samples in one array, with the sample's number as a column: split it by "
         "that, or ignore it."

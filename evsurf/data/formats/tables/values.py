@@ -84,6 +84,15 @@ def is_polarity(column: Column) -> npt.NDArray[np.bool_]:
     return np.asarray((column == 1) | (column == 0) | (column == -1))
 
 
+def check_polarities(column: Column) -> None:
+    """Raises where most of the values are no polarities: then the columns are others."""
+    if len(column) and np.mean(is_polarity(column)) < 0.5:
+        raise FormatError(
+            f"the polarities start with {column[:5].tolist()}; they must be 0 and 1 or -1 and 1. "
+            'Likely the columns are others: say columns="txyp"'
+        )
+
+
 def _is_time(column: Column) -> bool:
     if column.dtype.kind not in "iufmM":
         return False

@@ -15,6 +15,7 @@ from evsurf.data.formats.reader import Options
 from evsurf.data.formats.tables.names import order_by_name, unit_of
 from evsurf.data.formats.tables.table import Place, Roles, Table, roles_of
 from evsurf.data.formats.tables.time_unit import POWERS, unit_by_value
+from evsurf.data.formats.tables.values import check_polarities
 from evsurf.events.checks import LONGEST_SIDE
 
 HEAD = 2**20
@@ -161,6 +162,7 @@ def layout_of(front: Front, options: Options) -> Layout:
     else:
         table = Table("", [], [Place(i) for i in range(width)], names)
         roles = roles_of(table, columns, options.columns, options.size or front.size)
+    check_polarities(columns[roles.column("p")])
     t = roles.column("t")
     unit = front.unit or unit_of(names[t])
     if unit is None and front.headed and any(b"." in row[t] for row in rows):

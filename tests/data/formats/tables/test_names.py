@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from evsurf.data.formats.damage import FormatError
-from evsurf.data.formats.tables.names import check_order, order_by_name, role_of, unit_of
+from evsurf.data.formats.tables.names import (
+    check_order,
+    missing_roles,
+    order_by_name,
+    role_of,
+    unit_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -28,6 +34,10 @@ def test_columns_are_known_under_the_names_that_libraries_give_them(names, order
 @pytest.mark.parametrize("names", [["x", "y", "t", "label"], [None] * 4, []])
 def test_fewer_than_four_names_are_no_order(names):
     assert order_by_name(names) is None
+
+
+def test_what_no_name_stands_for_is_missing():
+    assert missing_roles(["time", None, "x", "label"]) == "yp"
 
 
 def test_a_name_may_say_the_unit():
