@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from evsurf.data.loading.collate import collate
-from evsurf.data.loading.sampler import seeds_of
+from evsurf.data.loading.seeding import seeds_of
 from evsurf.data.loading.splitting import Dataset, name_of
 from evsurf.data.store.gathering import Packed, packed_batch
 from evsurf.events import EventBatch

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeAlias, final
 
 import torch
-from torch import Tensor
 
 from evsurf.data.loading.batching import by_count, by_events, similar
+from evsurf.data.loading.seeding import shuffled
 from evsurf.data.loading.splitting import Dataset, lengths_of
 from evsurf.events.checks import check_integer
 
@@ -127,9 +127,8 @@ class BatchSampler:
     def _made(self) -> list[list[int]]:
         settings, (rank, world) = self._settings, self.place
         count, batch_size = settings["samples"], settings["batch_size"]
-        generator = torch.Generator().manual_seed(_mixed(self.seed, self._epoch))
         order = (
-            torch.randperm(count, generator=generator)
+            shuffled(self.seed, count, epoch=self._epoch)
             if settings["shuffle"]
             else torch.arange(count)
         )
@@ -143,7 +142,7 @@ class BatchSampler:
         if settings["drop_last"] and batch_size is not None and len(made[-1]) < batch_size:
             made.pop()
         if settings["bucket"] and settings["shuffle"]:
-            made = [made[i] for i in torch.randperm(len(made), generator=generator).tolist()]
+            made = [made[i] for i in shuffled(~self.seed, len(made), epoch=self._epoch).tolist()]
         return _even(made, world, settings["uneven"])[rank::world]
 
     def _pool(self, samples: int) -> int:
@@ -201,31 +200,3 @@ def _even(items: list[Any], world: int, uneven: Uneven) -> list[Any]:
         return items[: len(items) - rest]
     missing = world - rest
     return items + (items * (missing // len(items) + 1))[:missing]
-
-
-def _mixed(seed: int, epoch: int) -> int:
-    """A seed of each epoch's own, far from those of the epochs of neighbouring seeds."""
-    return int(seeds_of(seed, epoch, torch.zeros(1, dtype=torch.int64))[0]) % 2**63
-
-
-def seeds_of(seed: int, epoch: int, indices: Tensor) -> Tensor:
-    """A seed for each sample of an epoch: a hash, the same whatever else is in its batch."""
-    key = torch.tensor((seed + 2**63) % 2**64 - 2**63)
-    for number in (torch.tensor(epoch), indices):
-        key = _hashed(key + _hashed(number + _GOLDEN))
-    return key
-
-
-_GOLDEN = -0x61C8864680B583EB
-
-
-def _hashed(key: Tensor) -> Tensor:
-    """SplitMix64's finaliser, in which int64 wraps around as it shall."""
-    for shift, factor in ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15)):
-        key = (key ^ _shifted(key, shift)) * factor
-    return key ^ _shifted(key, 31)
-
-
-def _shifted(key: Tensor, bits: int) -> Tensor:
-    # The sign is a bit like the others.
-    return (key >> bits) & ((1 << (64 - bits)) - 1)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from evsurf.data.loading.seeding import shuffled
 from evsurf.data.store.gathering import Packed
 from evsurf.events.checks import check_integer
 
@@ -101,7 +102,9 @@ def lengths_of(dataset: Dataset) -> Tensor:
 def split(
     dataset: Dataset, parts: Sequence[float | int], *, seed: int, stratify: bool = False
 ) -> list[Subset]:
-    """Random parts of a data set, disjoint and complete, the same ones for the same seed.
+    """Random parts of a data set, disjoint and complete.
+
+    One seed gives the same parts in every version.
 
     `parts` are fractions that sum to 1, or numbers of samples that sum to all. Of fractions, part k
     ends at the sum of the first k, rounded down, so that (0.8, 0.2) of 15,422 samples are 12,337
@@ -110,8 +113,7 @@ def split(
     """
     count = len(dataset)
     borders = _borders(parts, count)
-    generator = torch.Generator().manual_seed(check_integer("seed", seed, "any") % 2**63)
-    order = torch.randperm(count, generator=generator).numpy()
+    order = shuffled(check_integer("seed", seed, "any"), count).numpy()
     if stratify:
         order = order[_mixed(_classes(dataset, count)[order])]
     return [

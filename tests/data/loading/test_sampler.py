@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from torch.utils.data import DistributedSampler
 
 from evsurf.data.loading import BatchSampler
-from evsurf.data.loading.sampler import seeds_of
 
 
 class Sized:
@@ -165,12 +164,3 @@ def test_wrong_arguments_are_refused(options, message):
 def test_an_empty_data_set_is_refused():
     with pytest.raises(ValueError, match="the data set is empty"):
         BatchSampler(Sized([]), 1)
-
-
-def test_each_sample_of_each_epoch_has_a_seed_of_its_own():
-    indices = torch.arange(1000)
-    seeds = [seeds_of(seed, epoch, indices) for seed in (0, 1, -5, 2**63) for epoch in range(5)]
-    assert len(set(torch.cat(seeds).tolist())) == 20_000
-    assert torch.equal(seeds_of(0, 3, indices)[7:9], seeds_of(0, 3, torch.tensor([7, 8])))
-    bits = torch.stack([(torch.cat(seeds) >> k) & 1 for k in range(64)]).double().mean(1)
-    assert ((bits - 0.5).abs() < 0.02).all()
