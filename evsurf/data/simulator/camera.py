@@ -12,13 +12,14 @@ bits everywhere.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from jaxtyping import Float32
 from torch import Tensor
 
 from evsurf import _core
@@ -33,6 +34,8 @@ Preset: TypeAlias = Literal["clean", "default", "noisy"]
 
 # Beyond it, fractions of a microsecond are lost in float64.
 _LATEST_PICTURE = 2.0**50
+# Pixels of a picture that one thread is quickest with.
+_SMALL = 16_384
 
 
 @dataclass(frozen=True)
@@ -180,6 +183,36 @@ class Sensor:
             self._core.take(*(column.data_ptr() for column in (x, y, stamps, p, times)))
         return Events(x, y, stamps, p, self.camera.size, validate=False), times
 
+    def see_film(
+        self, pictures: Float32[Tensor, "pictures height width"], times: Sequence[float | int]
+    ) -> Events:
+        """As `see` of one picture after another, in less time where pictures are small."""
+        if len(pictures) != len(times):
+            raise ValueError(f"{len(pictures)} pictures need as many times, got {len(times)}")
+        if not len(pictures):
+            return Events.empty(self.camera.size)
+        light = intensities(pictures, (len(pictures), *self.camera.size))
+        # Several threads would wait for each other longer than they work.
+        threads = torch.get_num_threads() if light[0].numel() > _SMALL else 1
+        parts: list[tuple[npt.NDArray[Any], ...]] = []
+        for k, time in enumerate(times):
+            now, address = self._checked_time(time), light.data_ptr() + k * light.stride(0) * 4
+            if self.time is None:
+                self._core.start(address, now)
+                count = 0
+            else:
+                count = self._core.step(address, now, threads)
+            self.time = now
+            if count:
+                fired = tuple(np.empty(count, kind) for kind in ("i2", "i2", "i8", "?"))
+                self._core.take(*_addresses(fired), 0)
+                parts.append(fired)
+        if not parts:
+            return Events.empty(self.camera.size)
+        whole = (np.concatenate(column) for column in zip(*parts, strict=True))
+        x, y, t, p = (torch.from_numpy(column) for column in whole)
+        return Events(x, y, t, p, self.camera.size, validate=False)
+
     def _checked_time(self, t: float | int) -> float:
         _check_number("t", abs(t))
         if abs(t) > _LATEST_PICTURE:
@@ -196,8 +229,8 @@ class Sensor:
         return state
 
 
-def intensities(picture: Picture, size: tuple[int, int]) -> Tensor:
-    """A picture as contiguous float32 intensities of this size."""
+def intensities(picture: Picture, size: tuple[int, ...]) -> Tensor:
+    """A picture, or several of them, as contiguous float32 intensities of this size."""
     if not isinstance(picture, Tensor | np.ndarray):
         raise TypeError(f"a picture must be an array or a tensor, got {type(picture).__qualname__}")
     light = torch.as_tensor(picture)
@@ -217,6 +250,11 @@ def intensities(picture: Picture, size: tuple[int, int]) -> Tensor:
             "Divide pictures of 8 bits by 255."
         )
     return light
+
+
+def _addresses(columns: Sequence[npt.NDArray[Any]]) -> tuple[int, int, int, int]:
+    x, y, t, p = (column.ctypes.data for column in columns)
+    return x, y, t, p
 
 
 def _check_number(name: str, value: object, *, above: float | None = None) -> None:

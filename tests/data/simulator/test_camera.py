@@ -253,3 +253,20 @@ def test_the_logarithm_is_right_to_the_last_bits():
     sensor.see(torch.from_numpy(values), 0)
     expected = np.log(values.astype(np.float64) + FLOOR)
     assert np.abs(sensor.state()["light"].numpy() - expected).max() < 1e-15
+
+
+def test_a_film_seen_at_once_is_the_film_seen_piece_by_piece():
+    film = moving_texture(20)
+    camera, timed_film = Camera.preset("noisy", (24, 32)), timed(film)
+    sensor = camera.sensor(3)
+    times = [t for t, _ in timed_film]
+    first = sensor.see_film(torch.stack(film[:12]), times[:12])
+    second = sensor.see_film(torch.stack(film[12:]), times[12:])
+    whole = camera.record(timed_film, seed=3)
+    assert len(first) > 0
+    assert torch.equal(torch.cat([first.t, second.t]), whole.t)
+    assert torch.equal(torch.cat([first.x, second.x]), whole.x)
+    assert torch.equal(torch.cat([first.p, second.p]), whole.p)
+    assert len(camera.sensor(3).see_film(torch.zeros(0, 24, 32), [])) == 0
+    with pytest.raises(ValueError, match="2 pictures need as many times, got 1"):
+        sensor.see_film(torch.zeros(2, 24, 32), [1e9])
