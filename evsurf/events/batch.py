@@ -20,7 +20,7 @@ from evsurf.events.checks import (
     check_size,
     check_values,
 )
-from evsurf.events.ragged import places_before, since_first, stretches
+from evsurf.events.ragged import last_times, places_before, since_first, stretches
 from evsurf.events.recording import Events
 from evsurf.events.windows import Source, Stamps, Unit, Windows, rule_of
 
@@ -166,14 +166,14 @@ class EventBatch(TensorBundle):
         """Window by window, the batch of that window of every sample.
 
         The arguments are those of `Events.windows`, but times count from the first event of each
-        sample. There are as many windows as the longest sample has; a sample that is over is
-        empty in the rest. `EventBatch.pack(part for window in windows for part in window)` makes
+        sample. There are as many windows as the longest sample has, in the rest of which the
+        others are empty. `EventBatch.pack(part for window in windows for part in window)` makes
         one batch of them all.
         """
         rule = rule_of(
             duration=duration, count=count, at=at, stride=stride, start=start, partial=partial
         )
-        return Windows(_Stretches(self), rule)
+        return Windows(_Stretches(self, whole=not rule.partial), rule)
 
     def __repr__(self) -> str:
         events = f"{self.num_events:,} event{'' if self.num_events == 1 else 's'}"
@@ -184,9 +184,11 @@ class EventBatch(TensorBundle):
 class _Stretches(Source[EventBatch]):
     """A batch as the source of windows, each sample with its own beginning."""
 
-    def __init__(self, batch: EventBatch) -> None:
+    def __init__(self, batch: EventBatch, *, whole: bool) -> None:
         self._batch = batch
-        self._times = since_first(batch.t, batch.offsets)
+        self._whole = whole
+        # The longest recording of all would need one microsecond more than 64 bits to end in.
+        self._times = since_first(batch.t, batch.offsets).clamp_(max=2**63 - 2)
 
     def extent(self, unit: Unit) -> tuple[int, int]:
         if not self._batch.num_events:
@@ -203,6 +205,11 @@ class _Stretches(Source[EventBatch]):
         else:
             ends = batch.offsets[1:]
             borders = [torch.minimum(batch.offsets[:-1] + b[:, None], ends) for b in bounds]
+        if self._whole:
+            # What is not partial in the longest sample may be so in others, and is not theirs then.
+            last = last_times(self._times, batch.offsets) + 1
+            own = torch.where(batch.lengths > 0, last if unit == "time" else batch.lengths, 0)
+            borders[1] = torch.where(bounds[1][:, None] > own, borders[0], borders[1])
         for starts, stops in zip(*borders, strict=True):
             kept, offsets = stretches(starts, stops)
             fields = (getattr(batch, name).index_select(0, kept) for name in Events.FIELDS)

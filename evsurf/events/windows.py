@@ -54,7 +54,9 @@ class Regular:
         """Where these windows begin and end."""
         first = first if self.start is None else self.start
         begins = torch.arange(start, stop) * self.stride + first
-        return torch.stack([begins, begins + self.length])
+        # Of a batch, times since the first event may be so late that the end is beyond 64 bits.
+        ends = begins + self.length
+        return torch.stack([begins, torch.where(ends < begins, torch.iinfo(ends.dtype).max, ends)])
 
     def complete(self, first: int, reached: int) -> int:
         """How many windows are over once this time or position is reached."""
@@ -75,6 +77,8 @@ class Listed:
     """Windows of time whose borders are given one by one."""
 
     unit: Unit = "time"
+    partial = True
+    """Each window is as it was listed, wherever the end is."""
 
     def __init__(self, borders: Int64[Tensor, "2 windows"]) -> None:
         self.borders = borders

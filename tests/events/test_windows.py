@@ -3,7 +3,7 @@ import pickle
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evsurf.events import EventBatch, Events
@@ -135,6 +135,12 @@ def test_wrong_arguments_are_refused(events, options, message):
         events.windows(**options)
 
 
+def test_windows_of_a_batch_reach_the_end_of_time():
+    events = Events.from_arrays([0, 0], [0, 0], [MIN_TIME, MAX_TIME], [1, 1], (1, 1))
+    windows = EventBatch.pack([events]).windows(duration=2**62 - 1)
+    assert [window.num_events for window in windows] == [1, 0, 1]
+
+
 def test_floats_are_no_durations(events, own_errors):
     with pytest.raises(TypeError, match="duration must be an int"):
         events.windows(duration=0.02)
@@ -177,6 +183,9 @@ def test_a_batch_gives_the_same_window_of_every_sample(events, device):
         [1, 0, 0],
     ]
     assert batch.windows(at=[(0, 16)])[0].lengths.tolist() == [3, 0, 1]
+    assert [window.lengths.tolist() for window in batch.windows(count=2)] == [[2, 0, 2], [2, 0, 0]]
+    full = batch.windows(duration=21, partial=False)
+    assert [window.lengths.tolist() for window in full] == [[3, 0, 2], [1, 0, 0], [0, 0, 0]]
     # As the docstring says.
     whole = EventBatch.pack(part for window in windows for part in window)
     assert len(whole) == 18
@@ -190,12 +199,16 @@ def test_a_batch_gives_the_same_window_of_every_sample(events, device):
             {"duration": 5, "stride": 2},
             {"duration": 2, "stride": 3, "start": 1},
             {"count": 2},
+            {"duration": 5, "partial": False},
+            {"duration": 900},
             {"count": 3, "stride": 1, "partial": True},
             {"count": 3, "stride": 4, "partial": True},
         ]
     ),
 )
 def test_a_sample_has_the_windows_it_has_alone(batch, options):
+    # One as long as all time counts one microsecond less in a batch.
+    assume(all(sample.duration < 2**63 - 1 for sample in batch))
     windows = batch.windows(**options)
     found = [windows[k] for k in range(min(len(windows), 12))]
     for i, sample in enumerate(batch):
