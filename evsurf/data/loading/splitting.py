@@ -108,8 +108,8 @@ def split(
 
     `parts` are fractions that sum to 1, or numbers of samples that sum to all. Of fractions, part k
     ends at the sum of the first k, rounded down, so that (0.8, 0.2) of 15,422 samples are 12,337
-    and 3,085. With `stratify`, the share of each class in a part differs from its share in the
-    whole by less than one sample at each border; it needs `dataset.targets`.
+    and 3,085. With `stratify`, each part has the classes in the shares of the whole, as near as
+    whole samples come; it needs `dataset.targets`.
     """
     count = len(dataset)
     borders = _borders(parts, count)
