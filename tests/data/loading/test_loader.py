@@ -185,12 +185,14 @@ for kind in range(2):
     assert child.returncode == 0
 
 
-def test_a_loop_that_is_left_early_leaves_nothing_running(store):
-    loader = _loader(store, 1, workers=2)
+@pytest.mark.parametrize(("workers", "kind"), WAYS)
+def test_a_loop_that_is_left_early_leaves_nothing_running(store, workers, kind):
+    loader = _loader(store, 1, workers=workers, kind=kind)
     for _ in loader:
         break
     assert loader.sampler.position == 1
     assert _numbers(loader) == [[i] for i in range(10)], "whoever looks at a batch loses none"
+    loader.close()
 
 
 def test_make_loader_chooses_as_usual(store):
