@@ -17,7 +17,6 @@ from evsurf.data.formats.columns import Columns, Size
 from evsurf.data.formats.damage import Damage
 from evsurf.data.formats.reader import Format, Options, Reader, SeekableReader, SizeSource
 from evsurf.data.formats.registry import format_named, formats
-from evsurf.data.formats.telling import GuessedSizeWarning as GuessedSizeWarning
 from evsurf.data.formats.telling import naming, warn_of_guess
 from evsurf.data.formats.windows import RecordingWindows
 from evsurf.events import Events
