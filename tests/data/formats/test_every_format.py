@@ -13,7 +13,7 @@ pytest.importorskip("h5py")
 
 SIZE = (32, 48)
 ROWS = encoders.random_events(3000, SIZE, us=50_000, t0=100)
-EVENTS = Events.from_arrays(*zip(*ROWS, strict=True), SIZE)  # type: ignore[misc]
+EVENTS = Events.from_arrays(*zip(*ROWS, strict=True), SIZE)
 WRITABLE = [name for name, one in formats().items() if one.write is not None]
 
 each_format = pytest.mark.parametrize("name", WRITABLE)
