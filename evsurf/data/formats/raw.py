@@ -61,7 +61,7 @@ def recogniser(version: str) -> Callable[[bytes, Path], bool]:
     return recognises
 
 
-def open_raw(path: Path, options: Options, version: str, layout: Layout | None = None) -> Reader:
+def open_raw(path: Path, options: Options, version: str) -> Reader:
     """A reader of a RAW file, which has to be of this version."""
     with path.open("rb") as file:
         head = file.read(HEADER)
@@ -74,7 +74,7 @@ def open_raw(path: Path, options: Options, version: str, layout: Layout | None =
     return BinaryReader(
         path,
         options,
-        layout or _layout_of(header, head[header.length :], version),
+        _layout_of(header, head[header.length :], version),
         header=Header(size, source, header.facts),
         start=header.length,
     )
