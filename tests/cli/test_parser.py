@@ -69,7 +69,8 @@ def test_the_commands_of_the_documents_can_be_typed():
         )
     assert found
     for command in found:
-        if not command.endswith("--help"):
+        # A verb that needs files is only mentioned where there are none.
+        if not command.endswith("--help") and command not in ("info", "convert"):
             meant(command)
 
 
@@ -174,7 +175,7 @@ def test_words_too_many_or_too_few_are_named(line, found):
 
 
 def test_what_else_could_be_timed_is_listed():
-    assert re.fullmatch(r"subject must be one of '?ops'?, not 'models'", refusal("bench models"))
+    assert refusal("bench models") == "subject must be one of 'ops', 'loading', not 'models'"
 
 
 NUMBERS = {
