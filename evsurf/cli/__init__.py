@@ -14,11 +14,12 @@ from evsurf.cli.demo import DEMO
 from evsurf.cli.doctor import DOCTOR
 from evsurf.cli.info import INFO
 from evsurf.cli.parser import build_parser, parse
+from evsurf.cli.simulate import SIMULATE
 from evsurf.cli.verb import UsageError
 
 __all__ = ["main"]
 
-VERBS = (DEMO, INFO, CONVERT, DOCTOR, BENCH)
+VERBS = (DEMO, INFO, CONVERT, SIMULATE, DOCTOR, BENCH)
 
 # What a shell reports of a program that Ctrl-C ended: 128 and the number of the signal.
 _STOPPED = 130

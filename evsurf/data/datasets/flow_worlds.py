@@ -21,7 +21,7 @@ from evsurf.data.datasets.making import cache_folder, made
 from evsurf.data.simulator.camera import Camera
 from evsurf.data.simulator.filming import record
 from evsurf.data.simulator.scene import Scene
-from evsurf.data.simulator.worlds import SIZE, WORLDS
+from evsurf.data.simulator.worlds import FRAMES_A_SECOND, SIZE, WORLDS
 from evsurf.events import Events
 from evsurf.events.checks import check_integer
 
@@ -30,7 +30,6 @@ Volume: TypeAlias = Literal["small", "full"]
 
 # Raised whenever the same seed would give something else.
 _VERSION = 1
-_FRAMES_A_SECOND = {"drive": 45.7, "fly": 31.6}
 
 
 @dataclass(frozen=True)
@@ -50,8 +49,8 @@ class ClipPlan:
     @property
     def times(self) -> list[float]:
         """When frames are taken, in microseconds."""
-        count = int(self.seconds * _FRAMES_A_SECOND[self.world]) + 1
-        return [float(round(k * 1e6 / _FRAMES_A_SECOND[self.world])) for k in range(count)]
+        count = int(self.seconds * FRAMES_A_SECOND[self.world]) + 1
+        return [float(round(k * 1e6 / FRAMES_A_SECOND[self.world])) for k in range(count)]
 
     def scene(self) -> Scene:
         """The world that it shows."""

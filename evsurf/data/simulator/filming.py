@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -43,11 +43,17 @@ class Clip:
 
 
 def record(
-    scene: Scene, camera: Camera, times: Sequence[float], *, seed: int = 0, film: Film | None = None
+    scene: Scene,
+    camera: Camera,
+    times: Sequence[float],
+    *,
+    seed: int = 0,
+    film: Film | None = None,
+    tell: Callable[[float], None] | None = None,
 ) -> Clip:
     """Events from the first to the last of these times, and a frame at each.
 
-    The seed decides the camera's pixels and all noise.
+    The seed decides the camera's pixels and all noise. `tell` hears the time of every picture.
     """
     if len(times) < 2 or any(a >= b for a, b in pairwise(times)):
         raise ValueError(
@@ -61,6 +67,8 @@ def record(
     lit: list[tuple[float, Tensor]] = []
     for t, picture in _pictures(scene, times, film):
         pieces.append(sensor.see(picture, t))
+        if tell is not None:
+            tell(t)
         lit = [*((was, light) for was, light in lit if was > t - film.exposure), (t, picture)]
         if len(exposures) < len(times) and t == times[len(exposures)]:
             exposures.append(torch.stack([light for _, light in lit]).mean(dim=0))

@@ -91,6 +91,9 @@ def fly(seed: int, *, seconds: float = 10.0, size: tuple[int, int] = SIZE) -> Sc
     return _with_path(panels, path, seconds, size)
 
 
+FRAMES_A_SECOND = {"drive": 45.7, "fly": 31.6}
+"""How often a DAVIS takes a frame in each."""
+
 WORLDS: dict[str, Callable[..., Scene]] = {"drive": drive, "fly": fly}
 """The worlds by name."""
 
