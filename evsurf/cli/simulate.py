@@ -55,8 +55,12 @@ def _add_options(parser: ArgumentParser) -> None:
     add("--preset", choices=_PRESETS, default="default", help="the camera's noise")
     add("--threshold", type=_number(0.0, 10.0), metavar="C", help="change of log light that fires")
     add("--seed", type=whole(0), metavar="N", default=0, help="chooses the world, pixels and noise")
-    add("--rate", type=_number(0.0, 1e5), metavar="HZ", help="pictures a second, if SOURCE hides it")
-    add("--seconds", type=_number(0.0, _LONGEST), metavar="S", help="length, of a world (2) or film")
+    add(
+        "--rate", type=_number(0.0, 1e5), metavar="HZ", help="pictures a second, if SOURCE hides it"
+    )
+    add(
+        "--seconds", type=_number(0.0, _LONGEST), metavar="S", help="length, of a world (2) or film"
+    )
     add("--size", type=height_width, metavar="HxW", help="sensor, of a world or a picture")
     add("--frames", metavar="FILE.npz", help="write grey frames and their times too")
     add("--flow", metavar="FILE.npz", help="write the exact flow between frames too (worlds)")

@@ -88,7 +88,7 @@ def test_a_picture_is_seen_by_a_moving_eye(typed, tmp_path):
         (("fly", "-o", "a.npz", "--rate", "10"), "--rate is for pictures"),
         (
             ("fly", "-o", "a.npz", "--preset", "loud"),
-            "--preset must be one of clean, default, noisy",
+            "--preset must be one of 'clean', 'default', 'noisy'",
         ),
         (("here.npy", "-o", "a.npz", "--flow", "b.npz"), "--flow needs a world"),
         (("here.npy", "-o", "a.npz"), "give the rate"),
