@@ -27,7 +27,7 @@ def flow_colours(flow: Flow) -> Colours:
     degrees = np.degrees(np.arctan2(y, x)).astype(int) % 360
     far = np.hypot(x, y)
     share = np.clip(far / max(float(np.quantile(far, 0.98)), 1e-6), 0, 1)[..., None]
-    image = np.array(NOTHING) + share * (_HUES[degrees] - np.array(NOTHING))
+    image: Colours = np.array(NOTHING) + share * (_HUES[degrees] - np.array(NOTHING))
     image[~flow.visible.numpy()] = NOTHING
     return image
 

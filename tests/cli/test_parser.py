@@ -65,7 +65,9 @@ def test_the_commands_of_the_documents_can_be_typed():
     for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
         text = path.read_text(encoding="utf-8")
         found += re.findall(
-            r"(?:`|^)evsurf ((?:demo|doctor|bench|info|convert)[^`\n]*)", text, re.MULTILINE
+            r"(?:`|^)evsurf ((?:demo|doctor|bench|info|convert|simulate)[^`\n]*)",
+            text,
+            re.MULTILINE,
         )
     assert found
     for command in found:
@@ -78,7 +80,11 @@ def test_the_commands_of_the_documents_can_be_typed():
 def test_help_names_every_option_with_its_default(typed, verb):
     text = " ".join(typed(verb.name, "--help").out.split())
     # What a verb cannot do without has no default.
-    needed = {"info": "files", "convert": "files --output o.npz"}.get(verb.name, "")
+    needed = {
+        "info": "files",
+        "convert": "files --output o.npz",
+        "simulate": "source --output o.npz",
+    }.get(verb.name, "")
     default = vars(meant(f"{verb.name} {needed}"))[verb.name]
     for name, value in vars(default).items():
         if name in ("subject", *needed.replace("--", "").split()):

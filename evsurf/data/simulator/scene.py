@@ -45,7 +45,7 @@ class Pinhole:
 
     size: tuple[int, int]
     """Height and width of the picture in pixels."""
-    focal: float = 226.0
+    focal: float | int = 226.0
     """Pixels."""
     centre: Vector | None = None
     """Column and row that the camera looks along; None: the middle."""
@@ -132,18 +132,18 @@ class Scene:
     panels: tuple[Panel, ...]
     lens: Pinhole
     motion: Motion = still
-    sky: float = 0.5
+    sky: float | int = 0.5
     """Intensity where there is no panel."""
     samples: int = 1
     """Rays along each side of a pixel: more make the borders of panels smoother."""
 
-    def picture(self, t: float) -> Float32[Tensor, "height width"]:
+    def picture(self, t: float | int) -> Float32[Tensor, "height width"]:
         """The light that reaches every pixel."""
         light = torch.empty(self.lens.size, dtype=torch.float32)
         self._render(t, self.samples, light.data_ptr(), 0, 0)
         return light
 
-    def geometry(self, t: float) -> Geometry:
+    def geometry(self, t: float | int) -> Geometry:
         """Depth and panel of every pixel."""
         light = torch.empty(self.lens.size, dtype=torch.float32)
         depth = torch.empty(self.lens.size, dtype=torch.float64)
@@ -151,7 +151,7 @@ class Scene:
         self._render(t, 1, light.data_ptr(), depth.data_ptr(), panel.data_ptr())
         return Geometry(depth, panel)
 
-    def _render(self, t: float, samples: int, light: int, depth: int, panel: int) -> None:
+    def _render(self, t: float | int, samples: int, light: int, depth: int, panel: int) -> None:
         seconds = t / 1e6
         eye = self.motion(seconds)
         rectangles = np.zeros(len(self.panels), _RECTANGLE)
@@ -177,7 +177,7 @@ class Scene:
             panel,
         )
 
-    def flow(self, t0: float, t1: float) -> Flow:
+    def flow(self, t0: float | int, t1: float | int) -> Flow:
         """How the point that each pixel sees at t0 has moved in the picture at t1."""
         before, after = self.geometry(t0), self.geometry(t1)
         ahead = self._moved(before, t0, t1)
@@ -198,7 +198,7 @@ class Scene:
         moved = torch.from_numpy(np.moveaxis(np.where(np.isfinite(flow), flow, 0), -1, 0).copy())
         return Flow(moved.float(), visible)
 
-    def _moved(self, seen: Geometry, t0: float, t1: float) -> Numbers:
+    def _moved(self, seen: Geometry, t0: float | int, t1: float | int) -> Numbers:
         """Where the camera has at t1 the points that it saw at t0; of the sky, their directions."""
         eye0, eye1 = self.motion(t0 / 1e6), self.motion(t1 / 1e6)
         depth, panel = seen.depth.numpy()[..., None], seen.panel.numpy()
@@ -218,7 +218,7 @@ class Scene:
         ahead: Numbers = seen_from @ eye1.axes
         return ahead
 
-    def speed(self, t: float, *, apart: float = 100.0) -> float:
+    def speed(self, t: float | int, *, apart: float = 100.0) -> float:
         """Pixels a second of nearly the fastest points in the picture."""
         few = replace(self, lens=self.lens.thinned(_SPARSE))
         points = few._moved(few.geometry(t), t, t + apart)
@@ -231,8 +231,8 @@ class Scene:
 
     def film(
         self,
-        start: float,
-        stop: float,
+        start: float | int,
+        stop: float | int,
         *,
         displacement: float = 0.25,
         shortest: float = 250.0,
