@@ -1,11 +1,13 @@
 """Recordings with labels, flow and frames: data sets of the field, and anybody's own."""
 
 from evsurf.data.datasets.asl_dvs import ASLDVS
+from evsurf.data.datasets.digits import Digits
 from evsurf.data.datasets.dsec import DSECFlow, FlowWindow
 from evsurf.data.datasets.dvs_gesture import DVSGesture
 from evsurf.data.datasets.flow_worlds import FlowSample, FlowWorlds
 from evsurf.data.datasets.folder import RecordingFolder
 from evsurf.data.datasets.labelled import LabelledRecordings
+from evsurf.data.datasets.motions import Motions
 from evsurf.data.datasets.mvsec import MVSEC, FramePair
 from evsurf.data.datasets.mvsec_sequence import MVSECSequence
 from evsurf.data.datasets.ncaltech101 import NCaltech101
@@ -27,6 +29,8 @@ __all__ = [
     "FlowWindow",
     "FlowWorlds",
     "FlowSample",
+    "Digits",
+    "Motions",
     "RecordingFolder",
     "LabelledRecordings",
     "TonicDataset",

@@ -243,7 +243,8 @@ def intensities(picture: Picture, size: tuple[int, ...]) -> Tensor:
     if not light.is_floating_point():
         raise TypeError(f"a picture must hold floats from 0 to 1 or uint8, got {light.dtype}")
     light = light.detach().cpu().float().contiguous()
-    least, most = (float(bound) for bound in torch.aminmax(light))
+    # By numpy: to wake torch's threads takes longer than to look at a small picture.
+    least, most = (float(bound) for bound in (light.numpy().min(), light.numpy().max()))
     if not (least >= 0 and most <= 2):
         raise ValueError(
             f"intensities must be from 0 (dark) to 1 (white), got {least} to {most}. "

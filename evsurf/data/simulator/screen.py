@@ -71,17 +71,9 @@ class Screen:
         self, places: Sequence[tuple[float | int, float | int]]
     ) -> Float32[Tensor, "places height width"]:
         """What the camera sees with the picture at each of these places, to the right and down."""
-        reach = max((abs(number) for place in places for number in place), default=0.0)
-        margin = math.ceil(reach) + 3
-        canvas = self._canvas(margin)
-        height, width = self.size
-        pictures = torch.empty((len(places), height, width))
-        for picture, (x, y) in zip(pictures.numpy(), places, strict=True):
-            rows = _shifted(canvas, margin - y, height)
-            picture[:] = _shifted(rows.T, margin - x, width).T
-        return pictures
+        return seen_together([self], places)[0]
 
-    def _canvas(self, margin: int) -> npt.NDArray[np.float32]:
+    def canvas(self, margin: int) -> npt.NDArray[np.float32]:
         """The screen as the camera sees it in its middle place, with a margin around."""
         height, width = self.size
         canvas = np.full((height + 2 * margin, width + 2 * margin), self.surround, np.float32)
@@ -93,6 +85,23 @@ class Screen:
             taken.append(slice(max(-start, 0), max(-start, 0) + min(have, room)))
         canvas[tuple(inside)] = light[tuple(taken)]
         return _blurred(canvas, self.blur**2 - _SPLINE_VARIANCE)
+
+
+def seen_together(
+    screens: Sequence[Screen], places: Sequence[tuple[float | int, float | int]]
+) -> Float32[Tensor, "screens places height width"]:
+    """What `Screen.seen` gives of several, in less time; all before a camera of one size."""
+    reach = max((abs(number) for place in places for number in place), default=0.0)
+    margin = math.ceil(reach) + 3
+    height, width = screens[0].size
+    # Screens along the last axis, which numpy is quickest with.
+    canvas = np.stack([screen.canvas(margin) for screen in screens], axis=-1)
+    pictures = np.empty((len(screens), len(places), height, width), np.float32)
+    for k, (x, y) in enumerate(places):
+        rows = _shifted(canvas, margin - y, height)
+        columns = _shifted(rows.swapaxes(0, 1), margin - x, width)
+        pictures[:, k] = columns.transpose(2, 1, 0)
+    return torch.from_numpy(pictures)
 
 
 def _grey(picture: Any) -> npt.NDArray[np.float32]:
