@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, final
 
@@ -21,6 +23,9 @@ from evsurf.data.formats.hdf5.layout import (
 from evsurf.data.formats.hdf5.opening import children, is_dataset, named_errors, opened
 from evsurf.data.formats.hdf5.source import ColumnSource, Source
 from evsurf.data.formats.reader import Header, Options, SeekableReader
+
+# Fewer blocks are read before a thread has started.
+_WORTH_A_THREAD = 4
 
 
 @final
@@ -84,17 +89,32 @@ class HDF5Reader(SeekableReader):
 
     def _sifted(self, sieve: Sieve, start: int, stop: int) -> Columns:
         """The events among these rows, decoded block by block into one place."""
-        source = self.source
         room = Columns.room(stop - start)
         filled = 0
-        while start < stop:
-            end = min(stop, start - start % source.span + source.span)
-            with named_errors(self.path, f"reading events {start:,} to {end:,}"):
-                rows = source.rows(start, end)
+        for first, rows in self._blocks(start, stop):
             into = room.part(filled, filled + rows.length)
-            filled += sieve.sift(rows, start=start, into=into).length
-            start = end
+            filled += sieve.sift(rows, start=first, into=into).length
         return room.part(0, filled)
+
+    def _blocks(self, start: int, stop: int) -> Iterator[tuple[int, Columns]]:
+        """The rows, block by block; of many blocks, the next one is read while this one is used."""
+        block = self.source.block
+        edges = [start, *range(start - start % block + block, stop, block), stop]
+        blocks = [(a, b) for a, b in pairwise(edges) if a < b]
+        if len(blocks) < _WORTH_A_THREAD:
+            yield from ((first, self._rows(first, end)) for first, end in blocks)
+            return
+        with ThreadPoolExecutor(1) as ahead:
+            coming = ahead.submit(self._rows, *blocks[0])
+            for number, (first, _) in enumerate(blocks):
+                rows = coming.result()
+                if number + 1 < len(blocks):
+                    coming = ahead.submit(self._rows, *blocks[number + 1])
+                yield first, rows
+
+    def _rows(self, start: int, stop: int) -> Columns:
+        with named_errors(self.path, f"reading events {start:,} to {stop:,}"):
+            return self.source.rows(start, stop)
 
     def _position(self, t: int) -> int:
         source = self.source

@@ -15,12 +15,20 @@ _LONGEST_INDEX = 2**20
 BLOCK = 2**16
 """Rows that are decoded together, about: few enough for the processor's cache."""
 
+# Spans that are read together: the library takes its time to find the first row of each.
+_SPANS = 4
+
 
 class Source(ABC):
     """The rows of one stream, read in any place."""
 
     span: int
-    """How many rows are best read at once, from a multiple of it on."""
+    """How many rows are read to look for one, from a multiple of it on."""
+
+    @property
+    def block(self) -> int:
+        """How many rows are best read at once, where many are."""
+        return _SPANS * self.span
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -29,7 +37,7 @@ class Source(ABC):
     def rows(self, start: int, stop: int) -> Columns:
         """These rows as they are stored, but for times, which are microseconds.
 
-        At most a span of them, in memory that the next call writes to again.
+        At most a block of them, in memory that the next call but one writes to again.
         """
 
     def times(self, start: int, stop: int) -> Column:
@@ -49,15 +57,17 @@ def span_of(*datasets: Any) -> int:
 
 
 class Desk:
-    """Memory for one span of a dataset, used again: fresh memory costs as much as reading."""
+    """Memory for two blocks of a dataset, used again: fresh memory costs as much as reading."""
 
     def __init__(self, dataset: Any, span: int) -> None:
         self._dataset = dataset
-        self._room = np.empty((min(span, len(dataset)), *dataset.shape[1:]), dataset.dtype)
+        shape = (min(_SPANS * span, len(dataset)), *dataset.shape[1:])
+        self._rooms = [np.empty(shape, dataset.dtype) for _ in range(2)]
 
     def rows(self, start: int, stop: int) -> Column:
-        """These rows, until the next ones are read."""
-        room = self._room[: stop - start]
+        """These rows, until the next but one are read."""
+        self._rooms.reverse()
+        room = self._rooms[0][: stop - start]
         if len(room):
             self._dataset.read_direct(room, np.s_[start:stop])
         return room
