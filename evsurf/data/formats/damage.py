@@ -28,6 +28,12 @@ VIOLATIONS: Mapping[str, str] = {
 }
 """Every name of a violation, and what became of it."""
 
+WHERE_SORTED: Mapping[str, str] = {
+    **VIOLATIONS,
+    "time_backwards": "events earlier than the one before, put in order",
+}
+"""The same, where a file was read whole."""
+
 Place: TypeAlias = Literal["byte", "event", "line"]
 
 
@@ -94,10 +100,10 @@ class Damage:
         else:
             known.count += count
 
-    def explained(self) -> str:
+    def explained(self, meanings: Mapping[str, str] = VIOLATIONS) -> str:
         """As it is printed, and what became of each."""
         return "; ".join(
-            f"{name}: {found} ({VIOLATIONS[name]})" for name, found in self.violations.items()
+            f"{name}: {found} ({meanings[name]})" for name, found in self.violations.items()
         )
 
     def clear(self) -> None:

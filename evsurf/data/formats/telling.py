@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from evsurf.data.formats.columns import Size
-from evsurf.data.formats.damage import Damage, DamageWarning, FormatError
+from evsurf.data.formats.damage import WHERE_SORTED, Damage, DamageWarning, FormatError
 
 
 class GuessedSizeWarning(UserWarning):
@@ -40,9 +40,9 @@ def warn_of_guess(path: Path, size: Size) -> None:
 
 
 def warn_of_damage(path: Path, damage: Damage) -> None:
-    """Says what was wrong with a file that was read all the same."""
+    """Says what was wrong with a file that was read whole all the same."""
     if damage:
-        _warn(f"{path.name}: {damage.explained()}", DamageWarning)
+        _warn(f"{path.name}: {damage.explained(WHERE_SORTED)}", DamageWarning)
 
 
 def _warn(message: str, category: type[UserWarning]) -> None:

@@ -20,6 +20,9 @@ from evsurf.events import Events
 # A part of a conversion has about so much to read; how many there are does not depend on workers.
 _PART_BYTES, _PART_FILES, _PART_SAMPLES = 64 << 20, 1024, 256
 
+# Of what tells one data set from another of its kind.
+_LONGEST_TEXT = 1_000
+
 
 class Source(ABC):
     """Samples in a fixed order, each of which is read alone."""
@@ -196,6 +199,17 @@ def _labelled(
     return found, tuple(sorted(set(found)))
 
 
+def _plain(dataset: object) -> dict[str, str]:
+    """What a data set was made with, as far as it is short: its root, its split, its seed."""
+    known = getattr(dataset, "__dict__", {})
+    kinds = (str, int, float, bool, tuple, Path)
+    return {
+        name: text
+        for name, value in sorted(known.items())
+        if isinstance(value, kinds) and len(text := str(value)) <= _LONGEST_TEXT
+    }
+
+
 @runtime_checkable
 class Dataset(Protocol):
     """What has a length and gives a pair (events, target) for each number below it."""
@@ -234,7 +248,7 @@ class DatasetSource(Source):
     def identity(self) -> Any:
         """What tells these samples from others."""
         kind = type(self.dataset)
-        return [kind.__module__, kind.__qualname__, self.start, len(self), self.classes]
+        return [kind.__module__, kind.__qualname__, _plain(self.dataset), self.start, len(self)]
 
     def names(self) -> list[str]:
         """What each sample is called."""

@@ -9,6 +9,7 @@ from evsurf.data.formats import write
 from evsurf.data.formats.damage import FormatError
 from evsurf.data.formats.registry import formats
 from evsurf.data.store import FileSource, Store, write_store
+from evsurf.data.store.sources import DatasetSource
 from evsurf.events import Events
 from tests.data.store.lines import FORMAT
 
@@ -114,6 +115,20 @@ def test_parts_hold_so_many_files_or_bytes(folder, monkeypatch):
     ]
     monkeypatch.setattr(sources, "_PART_BYTES", 1)
     assert [len(part) for part in source.parts()] == [1, 1, 1]
+
+
+class Halves(list):
+    """A data set of one kind, with a split."""
+
+    def __init__(self, split: str) -> None:
+        super().__init__([(A, 0)])
+        self.split = split
+
+
+def test_data_sets_of_one_kind_are_told_apart_by_what_they_were_made_with():
+    train, again, test = (DatasetSource(Halves(split)) for split in ("train", "train", "test"))
+    assert train.identity() == again.identity()
+    assert train.identity() != test.identity()
 
 
 def test_a_folder_without_files_and_targets_of_another_number_are_refused(tmp_path):
