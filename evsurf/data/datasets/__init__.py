@@ -7,6 +7,8 @@ from evsurf.data.datasets.dvs_gesture import DVSGesture
 from evsurf.data.datasets.flow_worlds import FlowSample, FlowWorlds
 from evsurf.data.datasets.folder import RecordingFolder
 from evsurf.data.datasets.labelled import LabelledRecordings
+from evsurf.data.datasets.likenesses import ncaltech_like, nmnist_like
+from evsurf.data.datasets.looks import PictureRecordings
 from evsurf.data.datasets.motions import Motions
 from evsurf.data.datasets.mvsec import MVSEC, FramePair
 from evsurf.data.datasets.mvsec_sequence import MVSECSequence
@@ -31,6 +33,9 @@ __all__ = [
     "FlowSample",
     "Digits",
     "Motions",
+    "nmnist_like",
+    "ncaltech_like",
+    "PictureRecordings",
     "RecordingFolder",
     "LabelledRecordings",
     "TonicDataset",

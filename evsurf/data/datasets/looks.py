@@ -24,7 +24,7 @@ _PACE = 0.02
 # Pixels and microseconds from one picture to the next: finer ones change no statistics.
 _DISPLACEMENT, _LONGEST = 0.35, 4_000.0
 # Recordings of small pictures that are made together.
-_AT_ONCE = 16
+_AT_ONCE, _SMALL = 16, 4096
 
 
 @runtime_checkable
@@ -64,6 +64,9 @@ class PictureRecordings(Dataset[tuple[Any, Any]]):
     `data[i]` is a pair of events and label. Recordings are made when they are asked for. That of
     number i depends on the seed, i and its picture alone: the thresholds of the camera differ by up
     to 20 % from one to the next, the pace of the eye by up to 2 %.
+
+    With a `border`, the camera sees a picture without so many pixels on each side, at column and
+    row 0 of `size`; otherwise the picture lies in the middle.
     """
 
     def __init__(
@@ -75,6 +78,7 @@ class PictureRecordings(Dataset[tuple[Any, Any]]):
         *,
         saccades: Saccades = ORIGINAL,
         camera: Camera | None = None,
+        border: int = 0,
         seed: int = 0,
     ) -> None:
         if len(pictures) != len(targets):
@@ -82,6 +86,7 @@ class PictureRecordings(Dataset[tuple[Any, Any]]):
                 f"{len(pictures):,} pictures need as many labels, got {len(targets):,}"
             )
         check_least("seed", seed, 0)
+        check_least("border", border, 0)
         self.pictures = pictures
         self.targets = [int(target) for target in targets]
         """The class of each recording."""
@@ -89,7 +94,7 @@ class PictureRecordings(Dataset[tuple[Any, Any]]):
         """Names of the classes; a target is a place in here."""
         self.size = check_size(size)
         """Height and width of every recording."""
-        self.saccades, self.seed = saccades, seed
+        self.saccades, self.border, self.seed = saccades, border, seed
         self.camera = atis(self.size) if camera is None else camera
         self.transform: Transform | None = None
         self.target_transform: Transform | None = None
@@ -104,7 +109,8 @@ class PictureRecordings(Dataset[tuple[Any, Any]]):
 
     def recordings(self) -> Iterator[tuple[Events, int]]:
         """All of them in order, in less time than one by one where pictures are small."""
-        at_once = _AT_ONCE if self.size[0] * self.size[1] < 4096 else 1
+        alike = not self.border and self.size[0] * self.size[1] < _SMALL
+        at_once = _AT_ONCE if alike else 1
         for start in range(0, len(self), at_once):
             numbers = range(start, min(start + at_once, len(self)))
             yield from zip(self._recorded(numbers), self.targets[start:], strict=False)
@@ -112,9 +118,27 @@ class PictureRecordings(Dataset[tuple[Any, Any]]):
     def _recorded(self, numbers: Sequence[int]) -> Iterator[Events]:
         times = self.saccades.instants(_DISPLACEMENT, _LONGEST)
         places = [self.saccades.place(t) for t in times]
-        screens = [Screen(self.pictures[i], self.size) for i in numbers]
-        for i, film in zip(numbers, seen_together(screens, places), strict=True):
-            yield _Draw.of(self.camera, self.seed, i).record(film, times)
+        screens = [self._screen(i) for i in numbers]
+        films = seen_together(screens, places)
+        for i, screen, film in zip(numbers, screens, films, strict=True):
+            draw = _Draw.of(replace(self.camera, size=screen.size), self.seed, i)
+            events = draw.record(film, times)
+            if screen.size != self.size:
+                x, y, t, p = (getattr(events, name) for name in Events.FIELDS)
+                events = Events(x, y, t, p, self.size, validate=False)
+            yield events
+
+    def _screen(self, number: int) -> Screen:
+        picture = self.pictures[number]
+        if not self.border:
+            return Screen(picture, self.size)
+        height, width = (side - 2 * self.border for side in picture.shape)
+        if not (1 <= height <= self.size[0] and 1 <= width <= self.size[1]):
+            raise ValueError(
+                f"picture {number} has {tuple(picture.shape)} pixels; without a border of "
+                f"{self.border} they must be from (1, 1) to {self.size}"
+            )
+        return Screen(picture, (height, width))
 
     def __repr__(self) -> str:
         return (

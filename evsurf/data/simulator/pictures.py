@@ -150,7 +150,8 @@ def _stamps(file: Path, pictures: Sequence[Path]) -> list[float]:
 
 def read_picture(file: str | os.PathLike[str]) -> npt.NDArray[Any]:
     """A picture of any usual kind as an array, grey or coloured."""
-    picture: npt.NDArray[Any] = _imageio().imread(file)
+    # Of a damaged file, every reader there is would have its try, and its warnings.
+    picture: npt.NDArray[Any] = _imageio().imread(file, plugin="pillow")
     return picture
 
 
