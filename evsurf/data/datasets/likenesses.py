@@ -25,7 +25,8 @@ def nmnist_like(
 ) -> PictureRecordings:
     """Recordings of MNIST's pictures as N-MNIST has them: 34x34, 310 ms, about 4,100 events.
 
-    `images` and `labels` are idx files, packed or not, such as `train-images-idx3-ubyte.gz`.
+    As there, the digits are dark on a light ground. `images` and `labels` are idx files, packed or
+    not, such as `train-images-idx3-ubyte.gz`.
     """
     pictures, targets = read_idx(images), read_idx(labels)
     if pictures.ndim != 3 or min(pictures.shape[1:]) < 2:
@@ -38,7 +39,10 @@ def nmnist_like(
     if len(targets) and targets.max() > 9:
         raise ValueError(f"{labels} holds {targets.max()}, which is no digit")
     height, width = (side + 2 * _BORDER for side in pictures.shape[1:])
-    return PictureRecordings(pictures, targets.tolist(), _DIGITS, (height, width), seed=seed)
+    # The real recordings show them dark on a light ground.
+    return PictureRecordings(
+        255 - pictures, targets.tolist(), _DIGITS, (height, width), surround=1.0, seed=seed
+    )
 
 
 def ncaltech_like(folder: str | os.PathLike[str], *, seed: int = 0) -> PictureRecordings:
@@ -64,7 +68,7 @@ def ncaltech_like(folder: str | os.PathLike[str], *, seed: int = 0) -> PictureRe
     files, targets = zip(*found, strict=True)
     pictures = FittedPictures(tuple(files), _CALTECH)
     # These thresholds give as many events as the one real recording that was at hand has.
-    camera = atis(_CALTECH, on=0.23, off=0.225)
+    camera = atis(_CALTECH, on=0.22, off=0.226, floor=0.073, shot=0.3)
     return PictureRecordings(
         pictures, targets, classes, _CALTECH, camera=camera, border=_BORDER, seed=seed
     )

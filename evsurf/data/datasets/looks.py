@@ -66,7 +66,7 @@ class PictureRecordings(Dataset[tuple[Any, Any]]):
     to 20 % from one to the next, the pace of the eye by up to 2 %.
 
     With a `border`, the camera sees a picture without so many pixels on each side, at column and
-    row 0 of `size`; otherwise the picture lies in the middle.
+    row 0 of `size`; otherwise the picture lies in the middle, and around it is `surround`.
     """
 
     def __init__(
@@ -79,6 +79,7 @@ class PictureRecordings(Dataset[tuple[Any, Any]]):
         saccades: Saccades = ORIGINAL,
         camera: Camera | None = None,
         border: int = 0,
+        surround: float = 0.0,
         seed: int = 0,
     ) -> None:
         if len(pictures) != len(targets):
@@ -94,7 +95,8 @@ class PictureRecordings(Dataset[tuple[Any, Any]]):
         """Names of the classes; a target is a place in here."""
         self.size = check_size(size)
         """Height and width of every recording."""
-        self.saccades, self.border, self.seed = saccades, border, seed
+        self.saccades, self.seed = saccades, seed
+        self.border, self.surround = border, surround
         self.camera = atis(self.size) if camera is None else camera
         self.transform: Transform | None = None
         self.target_transform: Transform | None = None
@@ -131,7 +133,7 @@ class PictureRecordings(Dataset[tuple[Any, Any]]):
     def _screen(self, number: int) -> Screen:
         picture = self.pictures[number]
         if not self.border:
-            return Screen(picture, self.size)
+            return Screen(picture, self.size, surround=self.surround)
         height, width = (side - 2 * self.border for side in picture.shape)
         if not (1 <= height <= self.size[0] and 1 <= width <= self.size[1]):
             raise ValueError(

@@ -36,9 +36,9 @@ class Screen:
     """Height and width of the camera."""
     surround: float | int = 0.0
     """Intensity of the screen around the picture."""
-    blur: float = 0.65
+    blur: float = 0.77
     """Standard deviation in pixels of what a point becomes, at least 0.58."""
-    gamma: float = 2.2
+    gamma: float = 2.5
     """The screen's light is the grey of the picture to this power."""
 
     def __post_init__(self) -> None:

@@ -59,6 +59,15 @@ def described(recordings: Iterable[Events]) -> dict[str, Any]:
     }
 
 
+def polarities(events: Events) -> np.ndarray:
+    """ON less OFF events of each pixel in each move of the eye."""
+    place = (events.y.long() * 34 + events.x).numpy()
+    move = np.digitize(events.t.numpy(), _MOVES[1:-1])
+    balance = np.zeros((len(_MOVES) - 1, 34 * 34))
+    np.add.at(balance, (move, place), np.where(events.p.numpy(), 1, -1))
+    return balance.ravel()
+
+
 def compared(data: Path, split: str) -> dict[str, Any]:
     """Pairs of numbers, real and simulated, of one split."""
     name, first, count = {"train": ("train", 1, 700), "test": ("t10k", 60_001, 100)}[split]
@@ -67,14 +76,20 @@ def compared(data: Path, split: str) -> dict[str, Any]:
         folder / f"{name}-images.idx3-ubyte.gz", folder / f"{name}-labels.idx1-ubyte.gz"
     )
     files = [data / "nmnist" / split / f"{first + i:05d}.bin" for i in range(count)]
-    real = described(read(file, (34, 34), format="atis_bin") for file in files)
-    simulated = described(like[i][0] for i in range(count))
+    recordings = [read(file, (34, 34), format="atis_bin") for file in files]
+    likenesses = [like[i][0] for i in range(count)]
+    real, simulated = described(recordings), described(likenesses)
+    alike = [
+        np.corrcoef(polarities(one), polarities(other))[0, 1]
+        for one, other in zip(recordings, likenesses, strict=True)
+    ]
     pieces = np.array([real["rate"], simulated["rate"]])
     return {
         "pairs": real["count"],
         "means": {key: [real["means"][key], simulated["means"][key]] for key in simulated["means"]},
         "events_per_move": list(map(list, zip(real["moves"], simulated["moves"], strict=True))),
         "events_per_10_ms": pieces.T.round(1).tolist(),
+        "correlation_of_polarities": float(np.mean(alike)),
         "difference_of_rates": float(abs(pieces[0] - pieces[1]).sum() / pieces[0].sum()),
         "intervals_us_at_10_50_90_percent": [real["intervals"], simulated["intervals"]],
     }

@@ -24,7 +24,7 @@ def test_there_are_360_for_testing(digits):
 
 def test_recordings_are_like_those_of_n_mnist(digits):
     lengths = digits.store.lengths.double()
-    assert 3_000 < lengths.mean() < 5_500
+    assert 4_000 < lengths.mean() < 7_000
     assert lengths.min() > 1_000
     events = digits[0][0]
     assert 290_000 < events.duration < 320_000

@@ -85,6 +85,8 @@ def test_simulated_digits_are_like_the_real_ones(shared_data, split, first, coun
     assert result["pairs"] == count
     for name, (real, simulated) in result["means"].items():
         assert simulated == pytest.approx(real, rel=0.1), name
+    # The same contours, at the same places, brighter and darker in the same moves.
+    assert result["correlation_of_polarities"] > 0.75
     for real, simulated in result["events_per_move"]:
         assert simulated == pytest.approx(real, rel=0.1)
 

@@ -59,13 +59,13 @@ def test_paths_are_slowed_and_enlarged():
 
 
 def test_the_originals_come_back_to_nearly_where_they_were():
-    assert math.dist(ORIGINAL.places[0], ORIGINAL.places[-1]) < 0.5
-    assert ORIGINAL.reach < 3
+    assert math.dist(ORIGINAL.places[0], ORIGINAL.places[-1]) < 0.6
+    assert ORIGINAL.reach < 3.1
 
 
 def test_the_camera_of_the_originals_may_be_changed():
     camera = atis((34, 34), shot=0.0)
-    assert (camera.size, camera.shot, camera.on) == ((34, 34), 0.0, 0.42)
+    assert (camera.size, camera.shot, camera.on) == ((34, 34), 0.0, 0.25)
 
 
 @pytest.mark.parametrize(
