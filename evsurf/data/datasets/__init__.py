@@ -15,6 +15,7 @@ from evsurf.data.datasets.mvsec_sequence import MVSECSequence
 from evsurf.data.datasets.ncaltech101 import NCaltech101
 from evsurf.data.datasets.ncars import NCars
 from evsurf.data.datasets.nmnist import NMNIST
+from evsurf.data.datasets.streets import ncars_like
 from evsurf.data.datasets.tonic import TonicDataset
 from evsurf.data.downloads import MissingDataError, Transport
 
@@ -35,6 +36,7 @@ __all__ = [
     "Motions",
     "nmnist_like",
     "ncaltech_like",
+    "ncars_like",
     "PictureRecordings",
     "RecordingFolder",
     "LabelledRecordings",
