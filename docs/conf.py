@@ -23,6 +23,7 @@ extensions = [
     "docs.docstrings",
     "docs.figures",
     "docs.figures_of_datasets",
+    "docs.figures_of_looks",
     "docs.figures_of_worlds",
     "docs.gallery",
     "docs.mathml",
