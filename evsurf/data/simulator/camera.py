@@ -174,7 +174,7 @@ class Sensor:
             self._core.start(light.data_ptr(), t)
             count = 0
         else:
-            count = self._core.step(light.data_ptr(), t, torch.get_num_threads())
+            count = self._core.step(light.data_ptr(), t, _threads(light))
         self.time = t
         kinds = (torch.int16, torch.int16, torch.int64, torch.bool, torch.float64)
         *columns, times = (torch.empty(count, dtype=kind) for kind in kinds)
@@ -192,8 +192,7 @@ class Sensor:
         if not len(pictures):
             return Events.empty(self.camera.size)
         light = intensities(pictures, (len(pictures), *self.camera.size))
-        # Several threads would wait for each other longer than they work.
-        threads = torch.get_num_threads() if light[0].numel() > _SMALL else 1
+        threads = _threads(light[0])
         parts: list[tuple[npt.NDArray[Any], ...]] = []
         for k, time in enumerate(times):
             now, address = self._checked_time(time), light.data_ptr() + k * light.stride(0) * 4
@@ -251,6 +250,11 @@ def intensities(picture: Picture, size: tuple[int, ...]) -> Tensor:
             "Divide pictures of 8 bits by 255."
         )
     return light
+
+
+def _threads(light: Tensor) -> int:
+    """As many as there are, but for pictures so small that they would rather wait than work."""
+    return torch.get_num_threads() if light.numel() > _SMALL else 1
 
 
 def _addresses(columns: Sequence[npt.NDArray[Any]]) -> tuple[int, int, int, int]:

@@ -18,11 +18,11 @@ def test_every_other_sample_is_a_car():
 
 
 def test_recordings_take_100_ms_and_have_the_sizes_of_n_cars():
-    events = [ncars_like(20)[i][0] for i in range(20)]
+    events = [ncars_like(8)[i][0] for i in range(8)]
     assert {one.size for one in events} == {(100, 120)}
     assert all(0 <= int(one.t[0]) and int(one.t[-1]) < 100_000 for one in events)
     extents = {(int(one.x.max()) + 1, int(one.y.max()) + 1) for one in events}
-    assert len(extents) > 10
+    assert len(extents) > 5
     assert 1_000 < np.mean([len(one) for one in events]) < 20_000
 
 
