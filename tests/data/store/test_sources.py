@@ -139,8 +139,6 @@ def test_a_folder_without_files_and_targets_of_another_number_are_refused(tmp_pa
 
 
 def test_real_recordings_become_a_store(shared_data, tmp_path):
-    if "atis_bin" not in formats():
-        pytest.skip("needs the reader of ATIS files")
     root = shared_data / "nmnist"
     source = FileSource.of_folder(root / "test", labels=root / "test.csv", size=(34, 34))
     store = write_store(source, tmp_path / "test.store")
