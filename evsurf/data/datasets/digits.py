@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
-from evsurf.data.arguments import check_least
-from evsurf.data.datasets.labelled import Transform
-from evsurf.data.datasets.listing import canonical_split
 from evsurf.data.datasets.looks import PictureRecordings
 from evsurf.data.datasets.made import MadeRecordings
-from evsurf.data.datasets.making import cache_folder
 from evsurf.data.store import StoreWriter
 
-# Raised whenever the same seed would give something else.
-_VERSION = 2
 _SIZE = (34, 34)
 _SIDE = 28
 _TEST = 360
@@ -38,27 +30,9 @@ class Digits(MadeRecordings):
     seconds, and kept in `root`, the user's cache by default.
     """
 
+    name = "digits"
+    version = 2
     classes = tuple("0123456789")
-
-    def __init__(
-        self,
-        root: str | os.PathLike[str] | None = None,
-        split: str = "train",
-        *,
-        seed: int = 0,
-        transform: Transform | None = None,
-        target_transform: Transform | None = None,
-    ) -> None:
-        split = canonical_split(split, ("train", "test"))
-        check_least("seed", seed, 0)
-        self.seed = seed
-        folder = cache_folder() / "digits" if root is None else Path(root)
-        super().__init__(
-            folder / f"{split}-{seed}-{_VERSION}",
-            split,
-            transform=transform,
-            target_transform=target_transform,
-        )
 
     def _make(self, writer: StoreWriter) -> None:
         pictures, targets = scanned_digits()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from torch.utils.data import Dataset
 
+from evsurf.data.arguments import check_least
 from evsurf.data.datasets.labelled import Transform, checked_index, transformed
-from evsurf.data.datasets.making import made
+from evsurf.data.datasets.listing import canonical_split
+from evsurf.data.datasets.making import cache_folder, made
 from evsurf.data.store import Store, StoreWriter
 
 _STORE = "recordings.store"
@@ -25,17 +28,26 @@ class MadeRecordings(Dataset[tuple[Any, Any]], ABC):
     classes: tuple[str, ...]
     """Names of the classes; a target is a place in here."""
 
+    name: ClassVar[str]
+    """What its folder is called in the user's cache."""
+    version: ClassVar[int]
+    """Raised whenever the same seed would give something else."""
+
     def __init__(
         self,
-        folder: Path,
-        split: str,
+        root: str | os.PathLike[str] | None = None,
+        split: str = "train",
         *,
-        transform: Transform | None,
-        target_transform: Transform | None,
+        seed: int = 0,
+        transform: Transform | None = None,
+        target_transform: Transform | None = None,
     ) -> None:
+        check_least("seed", seed, 0)
+        self.split, self.seed = canonical_split(split, ("train", "test")), seed
+        place = cache_folder() / self.name if root is None else Path(root)
+        folder = place / f"{self.split}-{seed}-{self.version}"
         self.folder = folder
         """Where the recordings are kept."""
-        self.split = split
         self.transform = transform
         self.target_transform = target_transform
         if not folder.is_dir():

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
-from evsurf.data.arguments import check_least
-from evsurf.data.datasets.labelled import Transform
-from evsurf.data.datasets.listing import canonical_split
 from evsurf.data.datasets.made import MadeRecordings
-from evsurf.data.datasets.making import cache_folder
 from evsurf.data.simulator.camera import Camera
 from evsurf.data.simulator.screen import Screen
 from evsurf.data.store import StoreWriter
 from evsurf.events import Events
 
-# Raised whenever the same seed would give something else.
-_VERSION = 1
 _SIZE = (32, 32)
 _SIDE = 13
 _LOOP = 100_000
@@ -53,31 +45,13 @@ class Motions(MadeRecordings):
     default.
     """
 
+    name = "motions"
+    version = 1
     classes = tuple(
         f"{turn}, {pace}"
         for turn in ("clockwise", "anticlockwise")
         for pace in ("even", "slowing", "speeding")
     )
-
-    def __init__(
-        self,
-        root: str | os.PathLike[str] | None = None,
-        split: str = "train",
-        *,
-        seed: int = 0,
-        transform: Transform | None = None,
-        target_transform: Transform | None = None,
-    ) -> None:
-        split = canonical_split(split, ("train", "test"))
-        check_least("seed", seed, 0)
-        self.seed = seed
-        folder = cache_folder() / "motions" if root is None else Path(root)
-        super().__init__(
-            folder / f"{split}-{seed}-{_VERSION}",
-            split,
-            transform=transform,
-            target_transform=target_transform,
-        )
 
     def _make(self, writer: StoreWriter) -> None:
         for number in range(_SETS[self.split]):

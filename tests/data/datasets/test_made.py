@@ -9,14 +9,11 @@ from evsurf.events import Events
 
 
 class Two(MadeRecordings):
+    name = "two"
+    version = 3
     classes = ("none", "one")
     made = 0
     broken: type[BaseException] | None = None
-
-    def __init__(self, folder, split="train", transform=None, target_transform=None):
-        super().__init__(
-            folder / "two", split, transform=transform, target_transform=target_transform
-        )
 
     def _make(self, writer):
         type(self).made += 1
@@ -37,6 +34,14 @@ def test_the_first_use_makes_and_the_second_does_not(tmp_path):
     assert first[1] == second[1] == (Events.from_arrays([1], [2], [3], [True], size=(3, 4)), 1)
     assert (len(first), first.targets, first.size) == (2, [0, 1], (3, 4))
     assert repr(first) == "Two('train': 2 recordings of 2 classes, 3x4)"
+
+
+def test_splits_seeds_and_versions_lie_side_by_side(tmp_path, monkeypatch):
+    folders = {Two(tmp_path).folder, Two(tmp_path, "test").folder, Two(tmp_path, seed=5).folder}
+    assert {folder.name for folder in folders} == {"train-0-3", "test-0-3", "train-5-3"}
+    monkeypatch.setattr(Two, "version", 4)
+    Two(tmp_path)
+    assert Two.made == 4
 
 
 def test_recordings_are_counted_from_the_end_too_and_not_beyond(tmp_path):
@@ -71,4 +76,4 @@ def test_of_two_that_make_at_once_the_first_one_stays(tmp_path):
 
     Slow.made = 0
     assert len(Slow(tmp_path)) == 2
-    assert [path.name for path in tmp_path.iterdir()] == ["two"]
+    assert [path.name for path in tmp_path.iterdir()] == ["train-0-3"]
