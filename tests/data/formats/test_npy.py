@@ -103,6 +103,16 @@ def test_other_arrays_are_refused(tmp_path, array, message):
         formats.read(tmp_path / "a.npy", SIZE)
 
 
+def test_a_column_with_several_values_an_event_is_none(tmp_path):
+    array = np.zeros(3, [("x", "<i2", 2), ("y", "<i2"), ("t", "<i8"), ("p", "?")])
+    np.save(tmp_path / "a.npy", array)
+    with pytest.raises(FormatError):
+        formats.read(tmp_path / "a.npy", SIZE)
+    array = np.zeros(3, [("x", "<i2"), ("y", "<i2"), ("t", "<i8"), ("p", "?"), ("more", "f4", 2)])
+    np.save(tmp_path / "a.npy", array)
+    assert len(formats.read(tmp_path / "a.npy", SIZE)) == 3
+
+
 def test_polarities_of_another_kind_are_refused(tmp_path):
     array = structured(DTYPES["OpenEB"])
     array["p"] = 1 + array["p"]

@@ -79,9 +79,11 @@ def _of_structured(array: StoredArray) -> list[Table]:
     if array.long_side is None or len(names) < 4:
         return []
     strand = array.strand(array.dtype, array.long_side)
-    named = order_by_name(names) is not None
-    plain = all(array.dtype[name].shape == () for name in names)
-    if not named and not (plain and len(names) in WIDTHS):
+    order = order_by_name(names)
+    # Whatever is no column of events may hold what it likes.
+    used = [name for name, role in zip(names, order or names, strict=True) if role != "-"]
+    plain = all(array.dtype[name].shape == () for name in used)
+    if not plain or (order is None and len(names) not in WIDTHS):
         return []
     return [Table(array.name, [strand], [Place(0, name) for name in names], list(names))]
 
